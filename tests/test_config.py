@@ -184,7 +184,11 @@ def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     given = RunConfig().with_changes(learning=LearningConfig(optimizer=SGD())).learning
     assert (given.optimizer, given.loss) == (SGD(), "cross_entropy")
     layered = RunConfig.for_task("xor", student="mlp-100")
-    assert (layered.network.iterations, layered.network.n_hidden, layered.bias) == (2, 0, True)
+    assert (layered.network.iterations, layered.network.n_hidden, layered.network.bias) == (
+        2,
+        0,
+        True,
+    )
     assert layered.plasticity.is_static
 
 

@@ -24,8 +24,8 @@ ROWS = np.random.default_rng(0).normal(size=(6, 4, 2))
 
 def policy(task: Task = CHOICE, **changes: Any) -> Policy:
     readout = "sum" if task.is_discrete else "state"
-    settings = {"n_inputs": 3, "n_outputs": 2, "n_hidden": 2, "iterations": 2, "readout": readout}
-    return Policy(GRAPH, NetworkConfig(**{**settings, **changes}), task)
+    settings = {"n_inputs": 2, "n_outputs": 2, "bias": True, "n_hidden": 2, "iterations": 2}
+    return Policy(GRAPH, NetworkConfig(**{**settings, "readout": readout, **changes}), task)
 
 
 @pytest.mark.parametrize("carry_state", [True, False])
@@ -44,7 +44,7 @@ def test_a_policy_does_what_the_learner_does_that_it_was() -> None:
     found = policy()
     learner = Learner(found.config, learning_config(), graph=GRAPH)
     for row in ROWS[:, 0]:
-        assert found(row) == learner.act([*row, 1.0])  # the last input is the bias
+        assert found(row) == learner.act(row)
 
 
 def test_a_batch_of_another_size_needs_a_reset_where_states_are_carried() -> None:
@@ -94,7 +94,7 @@ def test_a_network_or_an_observation_that_does_not_fit_its_task_is_refused() -> 
         Policy(GRAPH, NetworkConfig(n_inputs=4, n_outputs=2), CHOICE)
     wrong = Normalisation(np.zeros(3), np.ones(3))
     with pytest.raises(ShapeError, match="does not fit the observations of 'choice'"):
-        Policy(GRAPH, config, CHOICE, normalisation=wrong)
+        Policy(GRAPH, policy().config, CHOICE, normalisation=wrong)
 
 
 def test_a_policy_becomes_another_network_and_travels_without_its_states() -> None:

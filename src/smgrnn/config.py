@@ -121,8 +121,6 @@ class RunConfig(RunSettings):
     otherwise."""
     budget: Count | None = None
     """Parameters of a 100 % MLP; None is the average number of the growing network."""
-    bias: bool = False
-    """Add an input that is always 1; its edges are biases."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
@@ -322,7 +320,7 @@ def check_student(config: RunConfig) -> None:
     if not fitting.get(student, rules.is_static):
         raise ConfigError(f"The growth or pruning rule contradicts the student {student}.")
     for name, wanted in _student_changes(student, config).items():
-        if name in NETWORK and (value := getattr(config.network, name)) != wanted:
+        if name in NETWORK - {"bias"} and (value := getattr(config.network, name)) != wanted:
             raise ConfigError(
                 f"{name} {value} contradicts the student {student}: it must be {wanted}."
             )

@@ -60,7 +60,7 @@ class Policy:
     graph
         The network's nodes and weights.
     config
-        How to run the graph; inputs beyond the task's own are constant 1.
+        How to run the graph.
     task
         The facts about the task; its environment is not needed.
     student
@@ -94,7 +94,7 @@ class Policy:
         names: Names | None = None,
     ) -> None:
         check(graph, config)
-        if (config.n_outputs, config.n_inputs >= task.n_inputs) != (task.n_outputs, True):
+        if (config.n_inputs, config.n_outputs) != (task.n_inputs, task.n_outputs):
             raise GraphError(
                 f"A network of {config.n_inputs} inputs and {config.n_outputs} outputs cannot play "
                 f"{task.id!r}, which has {task.n_inputs} and {task.n_outputs}."
@@ -144,12 +144,10 @@ class Policy:
                 f"before those of shape {rows.shape}."
             )
         self._shape = rows.shape
+        seen = rows if self.normalisation is None else self.normalisation(rows)
         if rows.ndim == 2:
-            inputs = widen(rows, self.config.n_inputs, self.normalisation)
-            return self.player.act(inputs)[0 if self.task.is_discrete else 1]
-        row = np.ones(self.config.n_inputs)
-        row[:n] = rows if self.normalisation is None else self.normalisation(rows)
-        action, outputs = self.player.act_once(row)
+            return self.player.act(seen)[0 if self.task.is_discrete else 1]
+        action, outputs = self.player.act_once(seen)
         return action if self.task.is_discrete else outputs.copy()
 
     def reset(self) -> None:
@@ -217,14 +215,6 @@ def read_network(path: str | Path) -> Learner | Kept:
         return Kept(config, network_graph(arrays), names, log_from(arrays))
     except Exception as error:  # a stranger may have made it, so anything can be in it
         raise FileFormatError(f"{path} does not describe a network ({reason(error)}).") from error
-
-
-def widen(observations: Any, n_inputs: int, normalisation: Normalisation | None = None) -> Floats:
-    """Return the inputs of a network: rows of observations, and a 1 for each bias beyond them."""
-    rows = np.ones((len(observations), n_inputs))
-    seen = observations if normalisation is None else normalisation(observations)
-    rows[:, : np.shape(observations)[1]] = seen
-    return rows
 
 
 def scale_action(task: Task, outputs: Any) -> Any:

@@ -146,6 +146,7 @@ SIGNS = PAPER | {"new_weights": "sign"}
         ({"activation": "sigmoid", "output_activation": "identity"}, {}, PAPER),
         ({"activation": "relu"}, {}, PAPER),
         ({"carry_state": False}, {}, PAPER),
+        ({"bias": True}, {}, PAPER | {"explore_inputs": True}),
         ({"readout": "sum"}, {}, PAPER),
         ({"readout": "sum", "activation": "relu", "output_activation": "sigmoid"}, {}, PAPER),
         ({}, {}, PAPER | {"interval": "episode", "explore_ratio": 0.3}),

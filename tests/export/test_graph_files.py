@@ -27,7 +27,7 @@ def read_json(file: Path) -> Any:
 @pytest.mark.parametrize(("to", "read"), [("graphml", read_graphml), ("json", read_json)])
 def test_networkx_reads_back_the_same_graph(to: str, read: Any, tmp_path: Path) -> None:
     """The network has one observation, one bias, one output and two hidden nodes."""
-    config = NetworkConfig(n_inputs=2, n_outputs=1, iterations=3, activation="relu")
+    config = NetworkConfig(n_inputs=1, n_outputs=1, bias=True, iterations=3, activation="relu")
     task = Task("small", 1, 1, is_discrete=False, action_low=(-2.0,), action_high=(2.0,))
     policy = Policy(SMALL, config, task)
     (file,) = export_policy(policy, to, tmp_path / "controller")

@@ -38,6 +38,17 @@ def test_iterations_compute_the_hand_worked_values() -> None:
     assert twice.state.tolist() == pytest.approx(expected, abs=1e-15)
 
 
+def test_a_bias_is_an_edge_from_a_constant_that_the_network_adds() -> None:
+    graph = Graph.from_edges(2, 1, edges=[(0, 2, 0.5), (1, 2, -0.2)])
+    net = SMGrNN(1, 1, bias=True, graph=graph, dtype=torch.float64)
+    assert net(torch.tensor([[2.0], [3.0]])).flatten().tolist() == pytest.approx(
+        [math.tanh(0.8), math.tanh(1.3)], abs=1e-15
+    )
+    assert SMGrNN(4, 2, bias=True, density=1.0).graph.n_edges == 10
+    with pytest.raises(GraphError, match=r"network has 2 and 1, of which one is its bias"):
+        SMGrNN(1, 1, bias=True, graph=LOOP)
+
+
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
 def test_each_feature_computes_what_a_network_of_one_feature_computes(
     batch: tuple[int, ...],

@@ -55,7 +55,7 @@ def test_the_student_learns_as_a_torch_network_does() -> None:
         label = int(np.argmax(observation[:2]))
         outputs = twin(torch.from_numpy(observation))
         loss = torch.nn.functional.cross_entropy(outputs, torch.tensor(label))
-        action = student.learn(np.append(observation, 1.0), label)
+        action = student.learn(observation, label)
         assert action == int(outputs.argmax())
         assert abs(student.loss - float(loss.detach())) < 1e-9
         optimizer.zero_grad()

@@ -51,13 +51,14 @@ def test_the_network_fits_the_task(tasks: dict[str, Task], task: str, student: s
     budget: dict[str, Any] = {"budget": 60} if student.startswith("mlp") else {}
     plan = planned(found, student=student, **budget)
     has_bias = student.startswith("mlp") or found.is_supervised
-    assert plan.network.n_inputs == found.n_inputs + has_bias
+    assert (plan.network.n_inputs, plan.network.bias) == (found.n_inputs, has_bias)
     assert plan.network.n_outputs == found.n_outputs
     assert plan.network.readout == ("sum" if found.is_discrete else "state")
     assert plan.learning.loss == ("cross_entropy" if found.is_discrete else "mse")
     assert (plan.first_graph == "layered") == student.startswith("mlp")
     graph = plan.make_graph()
-    assert (graph.n_inputs, graph.n_hidden) == (plan.network.n_inputs, plan.network.n_hidden)
+    assert graph.n_inputs == plan.network.n_input_nodes
+    assert graph.n_hidden == plan.network.n_hidden
     kinds = {"CartPole-v1": "compiled", "Acrobot-v1": "compiled"}
     usual = "examples" if found.is_supervised else "gymnasium"
     assert plan.backend == kinds.get(task, usual)

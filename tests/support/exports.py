@@ -96,12 +96,12 @@ def student(task: str) -> tuple[Policy, Played]:
 def _inside(policy: Policy) -> tuple[Floats, Floats]:
     """Return what the network read out at the last step, and its states after it."""
     graph, trace, config = policy.graph, policy.player._traces[0], policy.config
-    states = trace[-1, config.n_inputs :].copy()
+    states = trace[-1, graph.n_inputs :].copy()
     if config.readout == "state":
         return states[: config.n_outputs], states
     sums = np.zeros(graph.n_nodes)
     np.add.at(sums, graph.target, graph.weight * trace[-2, graph.source])
-    return sums[config.n_inputs :][: config.n_outputs], states
+    return sums[graph.n_inputs :][: config.n_outputs], states
 
 
 def build(policy: Policy, folder: Path, *flags: str) -> Path:
@@ -156,7 +156,8 @@ def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: A
         if source != target and rng.random() < 0.5
     ]
     graph = Graph.from_edges(n_inputs, n_outputs, n_hidden, edges)
-    config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, n_hidden=n_hidden, **settings)
+    sizes = {"n_inputs": n_observed, "n_outputs": n_outputs, "n_hidden": n_hidden}
+    config = NetworkConfig(**sizes, bias=has_bias, **settings)
     low, high = tuple(rng.uniform(-3, -1, n_outputs)), tuple(rng.uniform(0, 2, n_outputs))
     bounds: Any = {} if is_discrete else {"action_low": low, "action_high": high}
     task = Task("random", n_observed, n_outputs, is_discrete, **bounds)

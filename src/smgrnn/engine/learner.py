@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
-from smgrnn.engine.player import Player
+from smgrnn.engine.player import Player, widen
 from smgrnn.engine.protection import protection
 from smgrnn.engine.state import LEARNED, Handle, LearnerState, carry_state, make_handle, start_state
 from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
@@ -248,7 +248,7 @@ class Learner:
     @property
     def outputs(self) -> Floats:
         """States of the output nodes after the last call (n_outputs,)."""
-        first = self._n_inputs
+        first = self.config.n_input_nodes
         return self._state.trace[-1, first : first + self._n_outputs].copy()
 
     def act(self, observation: ArrayLike) -> int | Ints | Floats:
@@ -267,7 +267,7 @@ class Learner:
             with self._alone():
                 actions, outputs = Player(self._state.graph, self.config).act(rows)
             return actions if self._is_discrete else outputs
-        row = _read(rows, (self._n_inputs,), "an observation")
+        row = self._row(rows)
         with self._alone():
             action = act_step(self._engine.handle, row)
         if action < 0:
@@ -290,9 +290,14 @@ class Learner:
                 )
         else:
             target = _read(label, (self._n_outputs,), "a target")
-        row = _read(observation, (self._n_inputs,), "an observation")
+        row = self._row(observation)
         action, _ = self.learn_by(learn_once, row, number, target)
         return action if self._is_discrete else self.outputs
+
+    def _row(self, observation: ArrayLike) -> Floats:
+        """Return the states of the input nodes for an observation."""
+        row = _read(observation, (self._n_inputs,), "an observation")
+        return widen(row, self.config.n_input_nodes)
 
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """Learn by a compiled step, which takes this learner's handle and then `arguments`.
@@ -360,6 +365,7 @@ class Learner:
             )
         if n and not (numbers.min() >= 0 and numbers.max() < self._n_outputs):
             raise ShapeError(f"Labels must be in 0 … {self._n_outputs - 1}.")
+        rows = widen(rows, self.config.n_input_nodes)
         learned = Rows(rows, numbers, targets, ends, np.zeros(n, dtype=np.int64), np.zeros(n))
         row = 0
 

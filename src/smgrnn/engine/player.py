@@ -1,5 +1,7 @@
 """Player: a network that runs forward and never learns, to play, compare and predict with."""
 
+from typing import Any
+
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
@@ -77,6 +79,18 @@ def act_once(
     return act(Net(source, weight, starts, network), trace, row)
 
 
+def widen(values: Any, n_input_nodes: int) -> Floats:
+    """Return the states of the input nodes for values (…, n_inputs); that of a bias is 1.
+
+    >>> widen([[0.5, 2.0]], 3).tolist()
+    [[0.5, 2.0, 1.0]]
+    """
+    shape = np.shape(values)
+    wide = np.ones((*shape[:-1], n_input_nodes))
+    wide[..., : shape[-1]] = values
+    return wide
+
+
 class Player:
     """Runs a network without learning; carried node states belong to the rows of a batch.
 
@@ -116,18 +130,19 @@ class Player:
         return traces  # this call's own, whatever another thread has put there by now
 
     def act_once(self, row: Floats) -> tuple[int, Floats]:
-        """Return the greedy action and the outputs (n_outputs,) for a row of inputs."""
-        trace = self._traces_of(1)[0]
-        action, first = act_once(*self._flat, trace, row), row.size
+        """Return the greedy action and the outputs (n_outputs,) for an observation (n_inputs,)."""
+        trace, first = self._traces_of(1)[0], self.net.network.n_inputs
+        action = act_once(*self._flat, trace, widen(row, first))
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action, trace[-1, first : first + self.net.network.n_outputs]
 
     def act(self, rows: Floats) -> tuple[Ints, Floats]:
-        """Return the greedy actions (b,) and the outputs (b, n_outputs) for rows of inputs."""
+        """Return the greedy actions (b,) and outputs (b, n_outputs) for rows (b, n_inputs)."""
+        rows = widen(rows, self.net.network.n_inputs)
         n_outputs, traces = self.net.network.n_outputs, self._traces_of(len(rows))
         actions, outputs = np.zeros(len(rows), np.int64), np.zeros((len(rows), n_outputs))
-        act_rows(self.net, traces, np.ascontiguousarray(rows), actions, outputs)
+        act_rows(self.net, traces, rows, actions, outputs)
         if actions.size and actions.min() < 0:
             raise NonFiniteError(
                 f"Row {actions.argmin()} of the batch, or an output of the network for it, is NaN "

@@ -129,7 +129,7 @@ class Rows(NamedTuple):
     """The rows of a stream, and columns for the action and the loss of each."""
 
     observations: Floats
-    """(n, n_inputs)."""
+    """(n, n_input_nodes)."""
     labels: Ints
     """Action numbers (n,)."""
     targets: Floats

@@ -16,7 +16,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, SmgrnnError
 from smgrnn.experts import Expert, Teacher
 from smgrnn.experts.evaluation import play_expert
-from smgrnn.policy import Normalisation, Policy, scale_action, scale_target, widen
+from smgrnn.policy import Normalisation, Policy, scale_action, scale_target
 from smgrnn.seeding import episode_seed, stream
 from smgrnn.tasks import CheckedEnv, Task, closing_env, make_env
 from smgrnn.tasks.recording import Recording, read_recording
@@ -68,7 +68,7 @@ class Backend(ABC):
         first: int = 0,
     ) -> Episodes:
         """Train on one episode per seed, each at some fraction of the run, counted from `first`."""
-        is_observed = np.arange(learner.config.n_inputs) < self._task.n_inputs
+        is_observed = np.arange(learner.config.n_input_nodes) < self._task.n_inputs
         scale = np.where(is_observed, self._gain, 1.0)
         episodes, learn = Episodes.start(len(seeds)), self._teach(learner, expert, seeds, scale)
         for number in range(len(seeds)):
@@ -136,7 +136,7 @@ class CompiledBackend(Backend):
         return learn
 
     def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
-        batch = EpisodeBatch.start(self._task, seeds, np.ones(policy.config.n_inputs))
+        batch = EpisodeBatch.start(self._task, seeds, np.ones(policy.graph.n_inputs))
         player = policy.player
         play_episodes(player.net, player.new_traces()[0], batch, episodes)
         if np.isnan(episodes.returns).any():
@@ -155,7 +155,7 @@ class GymnasiumBackend(Backend):
     ) -> Learn:
         assert expert is not None
         task, env, normalise = self._task, self._env, self._normalisation
-        row = np.ones(learner.config.n_inputs)  # an input beyond the observation is always 1
+        row = np.ones(scale.size)  # that of a bias stays 1
         seen, inputs = row[: task.n_inputs], row.copy()
         whole = row if task.seen is None else np.zeros(task.n_observed)
         ask = self._teacher(learner, expert, whole, inputs)
@@ -185,14 +185,14 @@ class GymnasiumBackend(Backend):
         It takes the whole observation, which is also in `whole` and, as far as the student sees it,
         in `inputs`.  It returns the student's action and whether that is the expert's.
         """
-        task = self._task
+        task, seen = self._task, inputs[: self._task.n_inputs]
 
         def move(observation: Any) -> tuple[Any, bool]:
-            return learner.learn(inputs, scale_target(task, expert.values(observation))), False
+            return learner.learn(seen, scale_target(task, expert.values(observation))), False
 
         def choose(observation: Any) -> tuple[Any, bool]:
             label = expert.action(observation)
-            action = learner.learn(inputs, label)
+            action = learner.learn(seen, label)
             return action, action == label
 
         if not task.is_discrete:
@@ -280,7 +280,8 @@ class ExamplesBackend(Backend):
         self, learner: Learner, expert: Teacher | None, seeds: list[int], scale: Floats
     ) -> Learn:
         questions = self._examples.train
-        rows = widen(questions.observations, scale.size, self._normalisation) * scale
+        rows, normalise = questions.observations, self._normalisation
+        rows = (rows if normalise is None else normalise(rows)) * self._gain
         labels = self._labels(questions)
         n = len(labels)
         is_last = np.arange(1, n + 1) == n

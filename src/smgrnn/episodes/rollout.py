@@ -34,9 +34,9 @@ class EpisodeBatch(NamedTuple):
     places: Ints
     """Indices in it of the values that the student sees."""
     scale: Floats
-    """Factor of each input (n_inputs,)."""
+    """Factor of each input node (n_input_nodes,)."""
     inputs: Floats
-    """The student's inputs: what it sees times the scale, and 1 beyond it (n_inputs,)."""
+    """What the student sees times the scale, and 1 for a bias (n_input_nodes,)."""
     totals: Floats
     """Sum of rewards, and of losses (2,)."""
     counts: Ints

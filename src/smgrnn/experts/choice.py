@@ -113,8 +113,9 @@ def late_returns(
 ) -> Floats:
     """Return the mean return of MLP students over the final quarter of the episodes, by seed."""
     network = NetworkConfig(
-        n_inputs=task.n_inputs + 1,  # the last one is constant
+        n_inputs=task.n_inputs,
         n_outputs=task.n_outputs,
+        bias=True,
         n_hidden=HIDDEN,
         iterations=2,
         output_activation="identity",
@@ -134,7 +135,7 @@ def late_returns(
                     False,
                 )
                 while not is_over:
-                    action = student.learn(np.append(shown, 1.0), expert.action(shown))
+                    action = student.learn(shown, expert.action(shown))
                     shown, reward, is_over = checked.step(action)
                     total += reward
                 student.end_episode()

@@ -65,7 +65,7 @@ def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:
     graph = policy.graph
     ids = graph.node_ids.tolist()
     nodes: list[Row] = [{"id": id, "kind": k} for id, k in zip(ids, kinds(graph), strict=True)]
-    for node in nodes[policy.task.n_inputs : policy.config.n_inputs]:
+    for node in nodes[policy.task.n_inputs : graph.n_inputs]:
         node["kind"] = "bias"
     for node, name in zip(nodes, policy.names.of_nodes(graph.n_inputs), strict=False):
         node["name"] = name

@@ -76,7 +76,7 @@ def c_files(policy: Policy, stem: str) -> tuple[bytes, ...]:
         raise ConfigError(f"Files of C cannot be named {short(stem)}; choose another --out.")
     name, upper = c_name(stem), c_name(stem).upper()
     task, graph, network, names = policy.task, policy.graph, policy.config, policy.names
-    (n_table, n_state), has_biases = fixed_bytes(policy), network.n_inputs > task.n_inputs
+    (n_table, n_state), has_biases = fixed_bytes(policy), network.bias
     arguments = [f"{name}_state *state", f"const float observation[{upper}_OBSERVATIONS]"]
     call = f"int action = {name}_step(&state, observation);"
     promise = f"Return the action for an observation: 0 to {task.n_outputs - 1}."
@@ -111,7 +111,7 @@ def c_files(policy: Policy, stem: str) -> tuple[bytes, ...]:
         "n_observations": task.n_inputs,
         "n_actions": task.n_outputs,
         "n_states": n_state // 4,
-        "n_inputs": network.n_inputs,
+        "n_inputs": graph.n_inputs,
         "inputs": "the observation" + (", and a constant 1" if has_biases else ""),
         "observed": (
             "(observation[i] - mean[i]) * scale[i]" if policy.normalisation else "observation[i]"

@@ -27,7 +27,7 @@ def onnx_model(policy: Policy) -> ModelProto:
     """Return the model of one step: normalization, iterations, readout and action."""
     network, graph, task = policy.config, policy.graph, policy.task
     check_memory(2000.0 * network.iterations, f"A model of {network.iterations} iterations")
-    n_observed, n_inputs, n_outputs = task.n_inputs, network.n_inputs, network.n_outputs
+    n_observed, n_inputs, n_outputs = task.n_inputs, graph.n_inputs, network.n_outputs
     n_states, (source, target, weight) = graph.n_nodes - n_inputs, used_edges(policy)
     weights = np.zeros((graph.n_nodes, n_states), np.float32)
     weights[source, target] = weight

@@ -24,7 +24,7 @@ def network_content(config: NetworkConfig, names: Names | None) -> dict[str, Any
 
 def network_settings(content: Mapping[str, Any]) -> tuple[NetworkConfig, Names | None]:
     """Return settings and names from the header of a file, checked."""
-    values = dict(content)
+    values = {"bias": False, **content}  # smgrnn 0.2 had no biases of its own
     named = values.pop("names", None)
     config = NetworkConfig.from_dict(values)
     if named is not None:

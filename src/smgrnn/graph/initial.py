@@ -17,20 +17,20 @@ def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
     Without hidden nodes only input -> output pairs are allowed; otherwise every pair of distinct
     nodes that does not end in an input.
     """
-    n_targets = config.n_outputs + config.n_hidden
-    n_nodes = config.n_inputs + n_targets
-    n_sources = n_nodes - 1 if config.n_hidden else config.n_inputs  # of one target
+    n_inputs, n_targets = config.n_input_nodes, config.n_outputs + config.n_hidden
+    n_nodes = n_inputs + n_targets
+    n_sources = n_nodes - 1 if config.n_hidden else n_inputs  # of one target
     n_pairs = n_targets * n_sources
     n_edges = max(1, round(config.density * n_pairs))
     check_memory(
         8.0 * n_pairs + 64.0 * n_edges, f"A network of {n_nodes} nodes and {n_edges} edges"
     )
     chosen = np.sort(rng.choice(n_pairs, size=n_edges, replace=False))
-    target = config.n_inputs + chosen // n_sources
+    target = n_inputs + chosen // n_sources
     source = chosen % n_sources
     source += source >= target  # a node is not a source of its own
     weight = config.weight_std * rng.standard_normal(n_edges)
-    return Graph.numbered(config.n_inputs, config.n_outputs, n_nodes, source, target, weight)
+    return Graph.numbered(n_inputs, config.n_outputs, n_nodes, source, target, weight)
 
 
 def mlp_width(n_inputs: int, n_outputs: int, n_parameters: int, *, has_bias: bool = True) -> int:

@@ -15,6 +15,8 @@ Readout = Literal["state", "sum"]
 class NetworkSettings(Settings):
     """The part of the network's settings that a user chooses; the task adds the rest."""
 
+    bias: bool = False
+    """Add a constant input of 1; its edges are biases."""
     n_hidden: Whole = 0
     """Hidden nodes at the start."""
     density: Share = 0.8
@@ -45,7 +47,7 @@ class NetworkConfig(NetworkSettings):
     """
 
     n_inputs: Count
-    """Input nodes, one per observation value."""
+    """Values that go in; with a bias there is one input node more."""
     n_outputs: Count
     """Output nodes, one per action."""
     state_dim: Count = 1
@@ -53,11 +55,17 @@ class NetworkConfig(NetworkSettings):
     readout: Readout = "state"
     """A call returns the states of the outputs, or the weighted sums before φ_out."""
 
+    @property
+    def n_input_nodes(self) -> int:
+        """Input nodes: one per value, and last the constant of a bias."""
+        return self.n_inputs + self.bias
+
 
 class NetworkNumbers(NamedTuple):
     """The settings by which a graph is run, as numbers; an activation is its index."""
 
     n_inputs: int
+    """Input nodes, with that of a bias."""
     n_outputs: int
     iterations: int
     activation: int
@@ -68,6 +76,6 @@ class NetworkNumbers(NamedTuple):
     @classmethod
     def of(cls, config: NetworkConfig) -> Self:
         """Translate the settings."""
-        sizes = config.n_inputs, config.n_outputs, config.iterations
+        sizes = config.n_input_nodes, config.n_outputs, config.iterations
         hidden, output = map(ACTIVATIONS.index, (config.activation, config.output_activation))
         return cls(*sizes, hidden, output, config.readout == "sum", config.carry_state)

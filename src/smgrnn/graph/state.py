@@ -155,8 +155,9 @@ def check(graph: Graph, config: NetworkConfig | None = None) -> None:
         if not holds:
             raise GraphError(f"The graph {fact}.")
     found = f"{graph.n_inputs} inputs and {graph.n_outputs} outputs"
-    if config and (graph.n_inputs, graph.n_outputs) != (config.n_inputs, config.n_outputs):
-        expected = f"{config.n_inputs} and {config.n_outputs}"
+    if config and (graph.n_inputs, graph.n_outputs) != (config.n_input_nodes, config.n_outputs):
+        bias = ", of which one is its bias (bias=False has none)" if config.bias else ""
+        expected = f"{config.n_input_nodes} and {config.n_outputs}{bias}"
         raise GraphError(f"The graph has {found}; the network has {expected}.")
 
 

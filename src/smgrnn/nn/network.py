@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from smgrnn.arrays import Floats, to_arrays
 from smgrnn.errors import (
@@ -281,7 +282,7 @@ class SMGrNN(nn.Module):
         return self._state.transpose(-1, -2)
 
     def _read(self, observation: Tensor) -> Tensor:
-        """Check an observation and return it as (..., n_inputs), features ahead of nodes."""
+        """Check an observation; return the states of the input nodes, features ahead of nodes."""
         n_inputs, state_dim = self.config.n_inputs, self.config.state_dim
         expected = (n_inputs,) if state_dim == 1 else (n_inputs, state_dim)
         if observation.shape[-len(expected) :] != expected:
@@ -293,10 +294,12 @@ class SMGrNN(nn.Module):
         if is_seen and not isfinite(observation.sum().item()) and not observation.isfinite().all():
             raise NonFiniteError("The input holds a NaN or an infinity.")
         observation = observation.to(self.weight.dtype)
-        return observation if state_dim == 1 else observation.transpose(-1, -2)
+        if state_dim > 1:
+            observation = observation.transpose(-1, -2)
+        return pad(observation, (0, 1), value=1.0) if self.config.bias else observation
 
     def _carried(self, clamped: Tensor) -> Tensor:
-        shape = (*clamped.shape[:-1], self._structure.n_nodes - self.config.n_inputs)
+        shape = (*clamped.shape[:-1], self._structure.n_nodes - self._structure.n_inputs)
         if self._state is None or not self.config.carry_state:
             return clamped.new_zeros(shape)
         if self._state.shape != shape:
@@ -338,7 +341,7 @@ class SMGrNN(nn.Module):
         applied = apply(self.graph, edit, is_trusted=is_trusted)
         with torch.no_grad():
             if self._state is not None:
-                n_inputs = self.config.n_inputs
+                n_inputs = self._structure.n_inputs
                 origin = np.maximum(applied.node_origin[n_inputs:] - n_inputs, -1)
                 self._state = carry_tensor(self._state, torch.as_tensor(origin))
             gradient = self.weight.grad

@@ -123,8 +123,7 @@ class StructuralPlasticity:
         if self._module.watches:
             activation = ACTIVATIONS.index(self.network.config.activation)
             traces, errors = self.network.take_moments()
-            n_inputs = self.network.config.n_inputs
-            note_all(self._watched, traces, errors, activation, n_inputs)
+            note_all(self._watched, traces, errors, activation, self._structure.n_inputs)
         if self.averaging:
             average_update(self._average, weight, self.averaging, 0, weight.size)
         return self._edit_if_due(is_last=False)

@@ -46,7 +46,6 @@ def stated_settings(plan: AnyPlan) -> Stated:
         kind, name, digest = plan.teacher.kind, plan.teacher.name, plan.teacher.digest
         teacher = kind if kind == "examples" else f"{kind} {name.rpartition('/')[2]}"
         content["teacher"] = f"{teacher}, SHA-256 {digest[:12]}" if digest else teacher
-        content["bias"] = plan.network.n_inputs > plan.task.n_inputs
         if plan.plasticity.is_static:
             content["plasticity"] = {"growth": None, "pruning": None}
         if plan.first_graph == "layered":

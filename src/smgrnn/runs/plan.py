@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
 """The losses of tasks whose actions are choices."""
-RECORDS_VERSION = 3
+RECORDS_VERSION = 4
 """Part of every key: raise it when equal plans can lead to other results than before."""
 PLANS = "smgrnn.plans"
 """The entry points of kinds of runs: each names a class of plans."""
@@ -191,7 +191,7 @@ class Plan(AnyPlan, RunSettings):
     teacher: TeacherId
     """The identity of the teacher."""
     network: NetworkConfig
-    """The network; inputs beyond the task's own are constant 1."""
+    """The network."""
     first_graph: Literal["random", "layered"]
     """A random graph of some density, or one layer of hidden nodes, as in an MLP."""
     learning: LearningConfig
@@ -236,9 +236,9 @@ class Plan(AnyPlan, RunSettings):
         rng = stream(self.seed, "init")
         if self.first_graph == "random":
             return initial_graph(self.network, rng)
-        network, n_inputs = self.network, self.task.n_inputs
-        has_bias = network.n_inputs > n_inputs
-        return mlp_graph(n_inputs, network.n_hidden, network.n_outputs, rng, has_bias=has_bias)
+        network = self.network
+        sizes = network.n_inputs, network.n_hidden, network.n_outputs
+        return mlp_graph(*sizes, rng, has_bias=network.bias)
 
     def key_content(self) -> dict[str, Any]:
         """Return all that the results depend on: the task by its id, the teacher by its digest.
@@ -286,7 +286,7 @@ def plan_run(
     if rules.follows_size:
         if (target, config.keep, limit, rules.size) == (None, None, None, None):
             target = task.reward_threshold
-        enough = 2 * (task.n_inputs + config.bias) * task.n_outputs + 10
+        enough = 2 * network.n_input_nodes * task.n_outputs + 10
         rules = replace(rules, size=rules.size or limit or enough)
     if limit is not None and not (follows_size(rules.growth) and follows_size(rules.pruning)):
         rules = replace(rules, max_edges=min(limit, rules.max_edges))
@@ -383,12 +383,14 @@ def _check_start(config: RunConfig, task: Task, network: NetworkConfig, before: 
 
 def _network(config: RunConfig, task: Task, loss: Loss) -> NetworkConfig:
     n_inputs, n_outputs = task.n_inputs, task.n_outputs
-    chosen = vars(config.network) | {"n_inputs": n_inputs + config.bias, "n_outputs": n_outputs}
+    chosen = vars(config.network) | {"n_inputs": n_inputs, "n_outputs": n_outputs}
     chosen["readout"] = config.network.readout or ("sum" if loss == "cross_entropy" else "state")
     if config.student in MLP_MULTIPLES:
         budget = find_budget(task.id) if config.budget is None else config.budget
         n_parameters = MLP_MULTIPLES[config.student] * budget
-        chosen["n_hidden"] = mlp_width(n_inputs, n_outputs, n_parameters, has_bias=config.bias)
+        chosen["n_hidden"] = mlp_width(
+            n_inputs, n_outputs, n_parameters, has_bias=config.network.bias
+        )
     return NetworkConfig(**chosen)
 
 

@@ -87,8 +87,9 @@ class _GrowingEstimator(BaseEstimator):
     def _start(self, n_features: int, n_outputs: int, interval: int, seed: int) -> Learner:
         """Return a learner of features and a constant, whose outputs are linear."""
         network = NetworkConfig(
-            n_inputs=n_features + 1,
+            n_inputs=n_features,
             n_outputs=n_outputs,
+            bias=True,
             density=1.0,
             weight_std=0.0,
             iterations=2,
@@ -138,7 +139,8 @@ class _GrowingEstimator(BaseEstimator):
                 learner.progress = (number + first / n) / self.max_iter
                 chosen = order[first : first + BLOCK]
                 noise = spread * rng.standard_normal((chosen.size, spread.size))
-                total += chosen.size * _learn(learner, examples[chosen] + noise, answers[chosen])
+                outcome = learner.learn_stream(examples[chosen] + noise, answers[chosen])
+                total += float(outcome.losses.sum())
             losses.append(total / n)
             if number == self.max_iter - 1:
                 learner.settle()
@@ -168,7 +170,7 @@ class _GrowingEstimator(BaseEstimator):
             self._learner = self._start(rows.shape[1], n_outputs, MOST_APART, self._seed())
         self._learner.progress = None
         scaled = self.scaler_.partial_fit(rows).transform(rows)
-        self.loss_curve_.append(_learn(self._learner, scaled, labels))
+        self.loss_curve_.append(float(self._learner.learn_stream(scaled, labels).losses.mean()))
         self.n_iter_ += 1
         self._take(self._learner)
 
@@ -187,15 +189,9 @@ class _GrowingEstimator(BaseEstimator):
         return _outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
 
 
-def _learn(learner: Learner, rows: Floats, labels: Any) -> float:
-    """Learn each example once, with a constant for the biases; return the mean loss."""
-    inputs = np.column_stack([rows, np.ones(len(rows))])
-    return float(learner.learn_stream(inputs, labels).losses.mean())
-
-
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
-    return Player(graph, config).act(np.column_stack([rows, np.ones(len(rows))]))[1]
+    return Player(graph, config).act(rows)[1]
 
 
 def _strata(labels: Any, fraction: float) -> Any:

@@ -130,8 +130,9 @@ def compile_genome(genome: Any, config: Any, task: Task) -> Policy:
     ]
     edges += [(n_inputs - 1, place[key], _SLOPE * genome.nodes[key].bias) for key in used]
     network = NetworkConfig(
-        n_inputs=n_inputs,
+        n_inputs=len(inputs),
         n_outputs=len(outputs),
+        bias=True,
         n_hidden=len(hidden),
         iterations=max(depth[key] for key in outputs),
         carry_state=False,

@@ -212,10 +212,10 @@ def test_the_settings_of_each_student_are_those_that_ran(report: Report) -> None
     assert set(shared) == {"smgrnn", "mlp-100", "mlp-200", "neat", "ndp"}
     mlp = shared["mlp-200"]
     assert (mlp["network.iterations"], mlp["network.output_activation"]) == ("2", "identity")
-    assert (mlp["network.carry_state"], mlp["bias"]) == ("False", "True")
+    assert (mlp["network.carry_state"], mlp["network.bias"]) == ("False", "True")
     assert (mlp["plasticity.growth"], mlp["plasticity.pruning"]) == ("none", "none")
     assert not {"plasticity.window", "network.density", "learning.momentum"} & set(mlp)
     growing = shared["smgrnn"]
-    assert (growing["network.iterations"], growing["bias"]) == ("1", "False")
+    assert (growing["network.iterations"], growing["network.bias"]) == ("1", "False")
     assert (growing["plasticity.window"], growing["plasticity.pruning"]) == ("100", "weak")
     assert shared["neat"]["population"] == "4"  # of 8 candidates in all
