@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[list[Any], str]] = {
         "size n_candidates candidate_sources max_nodes max_edges episodes checkpoint_every "
         "held_out max_parameters budget rollouts population",
     ),
-    "whole": (WHOLE, "n_hidden through_time least_updates seed stop_after"),
+    "whole": (WHOLE, "n_hidden through_time least_updates seed stop_after polish"),
     "positive": (
         POSITIVE,
         "learning_rate epsilon interval_width fluctuation_threshold candidate_gain gain",
@@ -53,7 +53,8 @@ KINDS: dict[str, tuple[list[Any], str]] = {
     "choice": (
         CHOICE,
         "activation output_activation readout rule optimizer bias_correction loss schedule scale "
-        "reduction history_on_edit optimizer_on_edit new_weights student env_backend select method",
+        "reduction history_on_edit optimizer_on_edit new_weights student env_backend select method "
+        "polish_for",
     ),
     "part": (PART, "network learning plasticity"),
     "finite": (["3", True, math.inf], "target_return"),

@@ -41,6 +41,7 @@ USUAL_PRESET: Preset = "frugal"
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
 Selection = Literal["best", "final"]
+Objective = Literal["mean", "worst", "share-above"]
 NETWORK = {entry.name for entry in fields(NetworkSettings)}
 """The settings of the network, which go by their own names."""
 UNCHANGING = ("static", "mlp-100", "mlp-200")
@@ -91,6 +92,12 @@ class RunSettings(Settings):
     keep: Share | None = None
     """Select the smallest network that keeps this fraction of the expert's return beyond that of a
     random policy; None disables it."""
+    polish: Whole = 0
+    """Episodes in which the weights of the selected network are searched for a higher return; 0
+    disables it."""
+    polish_for: Objective = "mean"
+    """What that search raises: the mean return, the mean of the worst tenth, or the share of
+    episodes that reach the task's threshold."""
     normalise: bool = False
     """Scale observations to mean 0 and deviation 1, by statistics of the run."""
     gain: Positive = 1.0

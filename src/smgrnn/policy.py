@@ -150,6 +150,17 @@ class Policy:
         action, outputs = self.player.act_once(seen)
         return action if self.task.is_discrete else outputs.copy()
 
+    def with_weights(self, weight: Floats) -> Self:
+        """Return the policy with other weights (n_edges,)."""
+        return type(self)(
+            self.graph._replace(weight=weight),
+            self.config,
+            self.task,
+            student=self.student,
+            normalisation=self.normalisation,
+            names=self.names,
+        )
+
     def reset(self) -> None:
         """Set the node states to zero."""
         self._shape = None

@@ -7,13 +7,13 @@ import numpy as np
 
 from smgrnn.validation import Whole, checked
 
-Stream = Literal["init", "plasticity", "task", "feedback"]
+Stream = Literal["init", "plasticity", "task", "feedback", "polish"]
 Purpose = Literal["train", "held_out", "choosing"]
 
 
-def stream(seed: int, name: Stream) -> np.random.Generator:
-    """Return the generator that this seed gives to one purpose."""
-    key = (get_args(Stream).index(name),)
+def stream(seed: int, name: Stream, *part: int) -> np.random.Generator:
+    """Return the generator that this seed gives to one purpose, or to a numbered part of it."""
+    key = (get_args(Stream).index(name), *part)
     source = np.random.SeedSequence(checked(seed, Whole, "A seed"), spawn_key=key)
     return np.random.default_rng(source)
 

@@ -18,8 +18,8 @@ import pytest
 
 from smgrnn.batch import LocalProcesses, Store, run_experiments
 from smgrnn.batch.runner import is_loss
-from smgrnn.batch.workers import Cluster
 from smgrnn.errors import ConfigError, MissingPackageError
+from smgrnn.workers import Cluster
 from support.trials import (
     PATIENCE,
     Inline,

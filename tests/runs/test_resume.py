@@ -102,6 +102,7 @@ def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
     [
         ("compiled", 600, 40, 10, {}),
         ("compiled", 600, 40, 10, {"select": "best"}),
+        ("compiled", 20, 30, 6, {"select": "best", "polish": 9000}),
         ("gymnasium", 100, 30, 6, {"normalise": True, "select": "best"}),
     ],
 )

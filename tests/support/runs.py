@@ -107,6 +107,7 @@ def contents(folder: Path) -> dict[str, Any]:
     report = json.loads((folder / "run.json").read_text())
     for name in ("seconds", "run_dir"):
         report["summary"].pop(name)
+    report["summary"].get("polish", {}).pop("seconds", None)
     return {**found, "run.json": report}
 
 

@@ -2,7 +2,7 @@
 
 from smgrnn.batch.experiment import AnyCondition, Condition, Experiment, LazyMapping
 from smgrnn.batch.runner import Store, run_experiments
-from smgrnn.batch.workers import LocalProcesses
+from smgrnn.workers import LocalProcesses
 
 __all__ = [
     "AnyCondition",

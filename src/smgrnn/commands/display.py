@@ -87,6 +87,9 @@ class Display(bars.Progress):
             return
         selects = plan.select == "best" and plan.keep is None  # else that is done by now
         note = f"{'selecting' if selects else 'evaluating'} the network …"
+        if (polish := run.record.polish) is not None and not polish.has_searched(plan.polish):
+            n = polish.n_generations(plan.polish)
+            note = f"polishing the network: generation {polish.generation} of {n} …"
         self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
 
 
@@ -170,6 +173,17 @@ def describe(summary: dict[str, Any]) -> str:
                 )
             else:
                 lines.append(f"No network kept {fraction}, {target}: the best one is selected.")
+        if polish := summary.get("polish"):
+            before, after = polish["before"], polish["after"]
+            below = ""
+            if summary["threshold"] is not None:
+                shares = " -> ".join(f"{each['share_below']:.1%}" for each in (before, after))
+                below = f", episodes below {summary['threshold']:g} {shares}"
+            lines.append(
+                f"Polish: held-out return {before['held_out_mean']:.1f} -> "
+                f"{after['held_out_mean']:.1f}{below}; {polish['episodes']:,} episodes and "
+                f"{polish['choosing_episodes']} to select in {polish['seconds']:.1f} s."
+            )
         if summary["late_agreement"] is None:
             likeness = f"late loss {summary['late_loss']:.4f}"
         else:

@@ -52,6 +52,11 @@ the network:
                       beyond that of a random policy
   --select {best,final}
                       select the best network of the run, or the final one (default: the preset's)
+  --polish N          search the weights of the selected network for a higher return in N episodes,
+                      such as 15000 (default: 0)
+  --polish-for {mean,worst,share-above}
+                      raise the mean return, the mean of the worst tenth, or the share of episodes
+                      that reach the task's threshold (default: mean)
   --set NAME=VALUE *  change any other setting, such as growth.interval_width=0.4; repeat it for
                       several; `smgrnn settings` lists them
 training:

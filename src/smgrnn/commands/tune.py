@@ -12,7 +12,6 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import Display, stoppable
 from smgrnn.commands.distill import named, run_folder
 from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_here, run_settings
@@ -26,6 +25,7 @@ from smgrnn.text import number, quantity
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Point, Study, Trial
 from smgrnn.validation import Count, Positive, checked
+from smgrnn.workers import find_executor
 
 FIRST_SEED = 1000
 """First seed of trials.  Those of experiments, from 0 on, must not select settings."""

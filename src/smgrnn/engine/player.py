@@ -137,6 +137,12 @@ class Player:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
         return action, trace[-1, first : first + self.net.network.n_outputs]
 
+    @property
+    def states(self) -> Floats:
+        """The states from which the last iteration of `act_once` took its sums (n_nodes,)."""
+        states: Floats = self._traces[0, -2].copy()
+        return states
+
     def act(self, rows: Floats) -> tuple[Ints, Floats]:
         """Return the greedy actions (b,) and outputs (b, n_outputs) for rows (b, n_inputs)."""
         rows = widen(rows, self.net.network.n_inputs)

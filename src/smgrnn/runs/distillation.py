@@ -137,6 +137,12 @@ class Distillation:
             raise ConfigError(f"The task {self.task.id} is not compiled.")
         return CompiledBackend(self.task, **aims)
 
+    @property
+    def environment(self) -> GymnasiumBackend:
+        """The backend that plays in Python, where a policy can be watched."""
+        backend = self.backend
+        return backend if isinstance(backend, GymnasiumBackend) else GymnasiumBackend(self.task)
+
     @cached_property
     def target_return(self) -> float | None:
         """The mean return at which growth stops; with `keep`, measured from the expert."""

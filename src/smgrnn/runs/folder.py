@@ -91,7 +91,7 @@ class RunFolder:
             noted = Record.load(self.path / NOTED)
         except FileFormatError:  # there is none, or a power cut spoiled it
             return record
-        is_later = noted.plan == record.plan and noted.episodes.n > record.episodes.n
+        is_later = noted.plan == record.plan and noted.extent > record.extent
         return noted if is_later else record
 
     def save(self, record: Record) -> None:
@@ -155,7 +155,7 @@ def check_same(plan: AnyPlan, begun: AnyPlan, folder: Path) -> None:
         raise ConfigError(
             f"{folder} holds a run of {plan.task.id} with other facts. Use another --out."
         )
-    if plan.key() != begun.key():
+    if plan.polished_as(begun).key() != begun.key():
         other = _difference(plan, begun)
         raise ConfigError(f"{folder} exists and holds another run{other}. Use another --out.")
     if isinstance(plan, Plan) and isinstance(begun, Plan) and plan.ancestor != begun.ancestor:

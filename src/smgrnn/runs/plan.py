@@ -137,6 +137,10 @@ class AnyPlan(Settings):
         """Further packages that the results depend on."""
         return self.task.facts.packages
 
+    def polished_as(self, other: "AnyPlan") -> Self:
+        """Return the plan with the polish of another, which comes last and can be added."""
+        return self
+
     def admits(self, n_episodes: int) -> bool:
         """Return whether a record can have so many episodes."""
         return True
@@ -223,6 +227,12 @@ class Plan(AnyPlan, RunSettings):
     def n_episodes(self) -> int:
         """Training episodes."""
         return self.episodes
+
+    def polished_as(self, other: AnyPlan) -> Self:
+        """Return the plan with the polish of another, which comes last and can be added."""
+        if not isinstance(other, Plan):
+            return self
+        return replace(self, polish=other.polish, polish_for=other.polish_for)
 
     def gains(self, source: Ints) -> Floats:
         """Return the gain of each edge by its source: that of inputs, and 1 elsewhere."""
@@ -349,12 +359,25 @@ def _check(config: RunConfig, task: Task) -> None:
         rules.size is None or limit is None or rules.size <= limit,
         f"plasticity.size {rules.size} is more than --max-parameters {limit}: leave one out",
     )
+    check_polish(config, task)
     if config.keep is not None:
         require(limit is None, "Give --keep or --max-parameters, not both")
         require(not task.is_supervised, f"--keep needs an expert that plays; {task.id} has none")
         require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
         require(config.select == "best", "--keep selects the network: use --select best")
         require(config.target_return is None, "--keep sets target_return: leave it out")
+
+
+def check_polish(config: RunSettings, task: Task) -> None:
+    """Refuse to polish for what a task does not have."""
+    require(
+        not (config.polish and task.is_supervised),
+        f"--polish needs returns, and {task.id} has examples",
+    )
+    require(
+        config.polish_for != "share-above" or task.reward_threshold is not None,
+        f"--polish-for share-above needs a threshold, and {task.id} has none",
+    )
 
 
 def _check_start(config: RunConfig, task: Task, network: NetworkConfig, before: AnyPlan) -> None:

@@ -30,6 +30,7 @@ from smgrnn.runs.metrics import (
     summarise,
 )
 from smgrnn.runs.plan import AnyPlan, Plan, find_plan, require
+from smgrnn.runs.polish import Polish
 from smgrnn.runs.shrink import has_ended, lower_bound, smallest_kept
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.stage_scores import NO_SCORES, check_stage_scores, sequence_figures
@@ -52,6 +53,8 @@ class Times(NamedTuple):
     """Seconds of training."""
     choosing: float = 0.0
     """Seconds of selection."""
+    polishing: float = 0.0
+    """Seconds of polishing."""
     total: float = 0.0
     """Seconds from first to last, evaluation included."""
 
@@ -91,6 +94,12 @@ SCHEMA = {
     "*.normalisation.*": VALUES,
     "checkpoints.*.returns": VALUES,
     "held_out": VALUES,
+    "polish.generation": COUNT,
+    "polish.step": Column(np.float64, 0, 0.0),
+    "polish.offered": Column(np.float64, 2),
+    "polish.compared": Column(np.float64, 2),
+    "polish.judged": Column(np.float64, 2),
+    "polish.*": VALUES,
     "stage_scores": Column(np.float64, 2),
 }
 """The arrays of a record; the first pattern that matches a name applies."""
@@ -141,6 +150,8 @@ class Record:
     """Returns of the selected network on held-out episodes; empty before the end."""
     checkpoints: Checkpoints = ()
     """The best networks of every size, if the run selects the best; the best of all is first."""
+    polish: Polish | None = None
+    """The search for better weights of the selected network, if the plan asks for one."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
     target_return: float | None = None
@@ -194,9 +205,15 @@ class Record:
         checkpoints = self.checkpoints
         if final or not checkpoints:
             checkpoints = (Checkpoint(self.students["final"], self.episodes.n, np.empty(0)),)
-        found = best(checkpoints, np.inf if max_parameters is None else max_parameters)
-        if self.target_return is not None and max_parameters is None and not final:
-            found = smallest_kept(checkpoints, self.target_return) or found
+        found = selected = best(checkpoints)
+        if self.target_return is not None and not final:
+            found = selected = smallest_kept(checkpoints, self.target_return) or found
+        if max_parameters is not None:
+            found = best(checkpoints, max_parameters)
+        if self.polish is not None and found is selected and not final:
+            assert found is not None
+            policy = found.policy.with_weights(self.polish.weight)
+            return found._replace(policy=policy)
         if found is None:
             smallest = min(checkpoint.n_parameters for checkpoint in checkpoints)
             raise ConfigError(
@@ -224,6 +241,7 @@ class Record:
             snapshots=self.snapshots.until(n),
             students={"final": student.policy},
             checkpoints=(),
+            polish=None,
             resume=None,
         )
 
@@ -251,6 +269,13 @@ class Record:
             return 1
         late = final_quarter(self.episodes.n)
         return pruning_period(self.plan.plasticity, self.episodes.steps[late])
+
+    @property
+    def extent(self) -> tuple[int, int, int]:
+        """How far it is: episodes, generations of its polish, episodes that select its weights."""
+        found = self.polish
+        parts = (0, 0) if found is None else (found.generation, found.n_choosing)
+        return self.episodes.n, *parts
 
     def summary(self) -> dict[str, Any]:
         """Return every figure of the run so far, by name."""
@@ -284,8 +309,28 @@ class Record:
                 "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
                 "is_reached": bound >= self.target_return,
             }
+        if self.polish is not None:
+            figures["polish"] = self._polish_figures(self.polish)
         figures["best_checkpoint_score"] = self.best_score
         return facts | figures | sequence_figures(plan, self.stage_scores) | seconds
+
+    def _polish_figures(self, polish: Polish) -> dict[str, Any]:
+        """Return what polishing cost, and the held-out returns that it began and ended with."""
+        threshold, found = self.plan.task.reward_threshold, {}
+        for when, returns in (("before", polish.before), ("after", self.held_out)):
+            below = None if threshold is None else float((returns < threshold).mean())
+            if returns.size:
+                found[when] = {
+                    "held_out_mean": float(returns.mean()),
+                    "held_out_std": float(returns.std()),
+                    "share_below": below,
+                }
+        return {
+            "objective": getattr(self.plan, "polish_for", None),
+            "episodes": polish.n_searched,
+            "choosing_episodes": polish.n_choosing,
+            "seconds": self.times.polishing,
+        } | found
 
     @property
     def fingerprint(self) -> str:
@@ -316,6 +361,8 @@ class Record:
             arrays |= to_arrays(policy.graph, f"{place}graph.")
             if policy.normalisation is not None:
                 arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
+        if self.polish is not None:
+            arrays |= to_arrays(self.polish, "polish.")
         return arrays | {"held_out": self.held_out, "stage_scores": self.stage_scores}
 
     def save(self, path: str | Path, *, is_durable: bool = True) -> None:
@@ -390,6 +437,8 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         has_played = returns.size > 0 and 0 < episode <= episodes.n
         require(has_played, "one of its checkpoints did not play")
         checkpoints.append(Checkpoint(policy(place, each["network"]), episode, returns))
+    polish = from_arrays(Polish, arrays, "polish.") if "polish.weight" in arrays else None
+    require(polish is None or polish.is_valid, "the arrays of its polish do not fit together")
     return facts | {
         "plan": plan,
         "episodes": episodes,
@@ -398,6 +447,7 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "students": students,
         "checkpoints": tuple(checkpoints),
         "held_out": arrays["held_out"],
+        "polish": polish,
         "stage_scores": arrays["stage_scores"],
         "versions": content["versions"],
         "times": Times(**times),

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.config import USUAL_PRESET, EnvBackend, RunConfig
+from smgrnn.config import USUAL_PRESET, EnvBackend, Objective, RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.errors import ConfigError
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
@@ -21,7 +21,8 @@ from smgrnn.runs.checkpoints import FIRST_ROUND, Checkpoint, Checkpoints, halved
 from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import RunFolder
-from smgrnn.runs.plan import Plan, plan_run
+from smgrnn.runs.plan import Plan, check_polish, plan_run
+from smgrnn.runs.polish import Polish, playing, ranking
 from smgrnn.runs.record import Record
 from smgrnn.runs.session import Session, Watch
 from smgrnn.runs.shrink import judge, next_size, stage_ends, stage_of, stage_offers
@@ -218,12 +219,88 @@ class Run(Session[Plan]):
                 self._update(checkpoints=last)
             for checkpoints in halved(self.record.checkpoints, self._try_out):
                 self._update(checkpoints=checkpoints)
+        if plan.polish:
+            yield from self._search()
         with interrupts_deferred():
             self._update(held_out=self.score(plan.held_out))
             if plan.task_sequence:
                 before = self.record.stage_scores[: FIRST_STAGE + len(plan.stages) - 1]
                 now = score_on_tasks(plan, self.selected.policy)
                 self._update(stage_scores=np.concatenate([before, [now]]))
+
+    def _search(self) -> Iterator[None]:
+        """Polish the selected network."""
+        plan, distillation = self.plan, self._distillation
+        policy, order = self.selected.policy, ranking(plan.polish_for, plan.task.reward_threshold)
+        found = self.record.polish
+        with playing(policy, distillation.task, distillation.backend) as play:
+            while True:
+                with interrupts_deferred(), self._timed("polishing"):
+                    if found is None:
+                        found = Polish.start(policy, distillation.environment, plan.seed)
+                    later = found.advanced(play, plan.seed, plan.polish, order)
+                if later is None:
+                    break
+                found = later
+                self._update(polish=found)
+                self._checkpoint()
+                yield
+        with interrupts_deferred():
+            unpolished = policy.with_weights(found.offered[0])
+            before = score(distillation.backend, unpolished, plan.seed, plan.held_out)
+            self._update(polish=found._replace(before=before))
+
+    def polish(
+        self,
+        episodes: int = 15_000,
+        *,
+        objective: Objective = "mean",
+        watch: Watch[Self] | None = None,
+    ) -> Self:
+        """Search the weights of the selected network for a higher return, and return the run.
+
+        It is as if the run had been asked for it at once.  A search of fewer episodes is continued,
+        one for another objective begins again.
+
+        Parameters
+        ----------
+        episodes
+            Episodes of the search; a few hundred more select and evaluate the result.
+        objective
+            "mean" return, mean of the "worst" tenth, or "share-above" the task's threshold.
+        watch
+            Called with the run after every generation.
+
+        Examples
+        --------
+        >>> import smgrnn
+        >>> run = smgrnn.distill("CartPole-v1", episodes=100, max_parameters=4, seed=0)
+        >>> figures = run.polish(1000).summary()["polish"]
+        >>> figures["after"]["held_out_mean"] >= figures["before"]["held_out_mean"]
+        True
+        """
+        asked: Any = {"polish": episodes, "polish_for": objective}
+        plan = replace(self.plan, **asked)
+        if self.plan.asked is not None:
+            plan = replace(plan, asked=replace(self.plan.asked, **asked))
+        self._take_polish(plan)
+        self.train(*([] if watch is None else [watch]))
+        return self
+
+    def _take_polish(self, plan: Plan) -> None:
+        """Ask for the polish of a plan, if the run does not have it already."""
+        before, found = self.plan, self.record.polish
+        if before.polish_for != plan.polish_for or not before.polish:
+            found = None
+        elif before.polish >= plan.polish:
+            return
+        check_polish(plan, plan.task)
+        self.plan = self._distillation.plan = plan
+        kept = None if found is None else found.reopened()
+        self._update(plan=plan, polish=kept, held_out=np.empty(0))
+        if self._home is not None:
+            with self._owned():
+                self._home.save(self.record)
 
     def _train_chunk(self) -> None:
         """Train up to the next checkpoint, stage end or end of the backend's chunk."""
@@ -312,7 +389,10 @@ def new_run(
         )
     identity, teacher = find_teacher(source, found)
     plan = plan_run(config, found, identity, start)
-    return Run._start_or_resume(plan, folder, task=found, expert=teacher)
+    run = Run._start_or_resume(plan, folder, task=found, expert=teacher)
+    if plan.polish and run.plan != plan:
+        run._take_polish(plan)
+    return run
 
 
 def start_from(source: Run | Record | str | Path) -> Record:

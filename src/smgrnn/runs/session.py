@@ -65,6 +65,7 @@ class Session(Generic[P]):
         record = home.find_record()
         if record is not None:
             check_same(plan, record.plan, folder)
+            plan = plan.polished_as(record.plan)
         return cls(plan, home, record=record, **sources)
 
     @property

@@ -6,11 +6,11 @@ from functools import partial
 
 from smgrnn.batch import Store
 from smgrnn.batch.runner import Progress, run_experiments
-from smgrnn.batch.workers import find_executor
 from smgrnn.commands.display import Display, size_text, stoppable
 from smgrnn.commands.options import WORKERS
 from smgrnn.commands.output import Output
 from smgrnn.text import duration
+from smgrnn.workers import find_executor
 
 N_SHOWN = 10
 """Most failures that are listed one by one."""
