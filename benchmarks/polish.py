@@ -1,6 +1,6 @@
 """Polish: held-out returns before and after the search, and what it costs.
 
-    python benchmarks/polish.py [--seeds 10] [--jobs 2] [--out results/polish] [--tasks NAME ...]
+    python benchmarks/polish.py [--seeds 10] [--jobs 2] [--out results/polish] [--only WORD ...]
 
 Each run is a folder below `--out`: the same command resumes what was stopped, and prints the table
 of what is finished.  Seeds start at 100, which no table of this repository was tuned on.
@@ -18,10 +18,13 @@ import smgrnn
 from smgrnn.workers import LocalProcesses
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "cartpole-2": ("CartPole-v1", {"max_parameters": 2, "polish": 6_000}),
-    "acrobot-8": ("Acrobot-v1", {"max_parameters": 8, "polish": 10_000}),
-    "lander-16": ("LunarLander-v3", {"max_parameters": 16, "polish": 12_000}),
-    "lander-44": ("LunarLander-v3", {"max_parameters": 44, "polish": 12_000}),
+    "CartPole, at most 2": ("CartPole-v1", {"max_parameters": 2, "polish": 6_000}),
+    "CartPole, keep 95 %": ("CartPole-v1", {"keep": 0.95}),
+    "Acrobot, at most 8": ("Acrobot-v1", {"max_parameters": 8, "polish": 10_000}),
+    "Acrobot, keep 95 %": ("Acrobot-v1", {"keep": 0.95}),
+    "LunarLander, at most 16": ("LunarLander-v3", {"max_parameters": 16, "polish": 12_000}),
+    "LunarLander, at most 44": ("LunarLander-v3", {"max_parameters": 44, "polish": 12_000}),
+    "LunarLander, keep 95 %": ("LunarLander-v3", {"keep": 0.95}),
 }
 """Name, task and settings of each line of the table."""
 FIRST_SEED, HELD_OUT = 100, 500
@@ -30,15 +33,17 @@ FIRST_SEED, HELD_OUT = 100, 500
 def measure(name: str, seed: int, out: str) -> tuple[str, dict[str, Any]]:
     """Return the figures of one run."""
     task, settings = CASES[name]
-    folder = Path(out) / f"{name}-{seed}"
+    folder = Path(out) / f"{name}, seed {seed}"
     run = smgrnn.distill(task, seed=seed, held_out=HELD_OUT, out=folder, **settings)
     return name, run.summary()
 
 
 def row(name: str, summaries: Iterable[dict[str, Any]]) -> str:
-    """Return a line of the table: medians of sizes, and means over seeds."""
+    """Return a line of the table: medians of sizes and seconds, means of the rest over seeds."""
     found = list(summaries)
-    sizes = [each["selected"]["n_parameters"] for each in found]
+    if not found:
+        return f"| {name} | 0 |"
+    sizes = [each["n_parameters"] for each in found]
     cells = [name, str(len(found)), f"{np.median(sizes):g} [{min(sizes)}, {max(sizes)}]"]
     for when in ("before", "after"):
         means = np.array([each["polish"][when]["held_out_mean"] for each in found])
@@ -58,16 +63,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", default="results/polish")
-    parser.add_argument("--tasks", nargs="+", default=list(CASES), choices=CASES)
+    parser.add_argument("--only", nargs="+", default=[""], help="words of the lines to measure")
     args = parser.parse_args()
     seeds = range(FIRST_SEED, FIRST_SEED + args.seeds)
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in args.tasks}
+    names = [name for name in CASES if any(word in name for word in args.only)]
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     with LocalProcesses(args.jobs) as pool:
-        runs = [pool.submit(measure, name, seed, args.out) for seed in seeds for name in args.tasks]
+        runs = [pool.submit(measure, name, seed, args.out) for seed in seeds for name in names]
         for each in as_completed(runs):
             name, summary = each.result()
             found[name].append(summary)
-            print(name, summary["seed"], summary["polish"], flush=True)
+            print(row(f"{name}, seed {summary['seed']}", [summary]), flush=True)
     print(
         "| network | seeds | parameters | before (worst) | below | after (worst) | below |"
         " episodes | seconds |"

@@ -60,9 +60,8 @@ def values_of(record: Record) -> Values:
         yield from values_of_graph(checkpoint.policy.graph)
         yield from (checkpoint.episode, checkpoint.returns)
     yield record.held_out
-    yield from (
-        np.nan if each is None else each for each in (record.best_score, record.target_return)
-    )
+    target = None if record.search is None else record.search.target
+    yield from (np.nan if each is None else each for each in (record.best_score, target))
     yield from (record.stage_scores, len(record.warnings))
     yield from (snapshots.episode, snapshots.n_edges, snapshots.edge_ids, snapshots.weight)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Plan, Record, Run, evaluate, load
+from smgrnn import Record, Run, evaluate, load
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
@@ -243,27 +243,3 @@ def test_a_champion_is_taken_if_it_is_small_enough(tmp_path: Path) -> None:
     assert load(tmp_path / "run", max_parameters=champion.n_edges).graph == champion
     with pytest.raises(ConfigError, match=f"more than {champion.n_edges - 1}"):
         load(tmp_path / "run", max_parameters=champion.n_edges - 1)
-
-
-# --- the share of the expert's return that was asked for ------------------------------------------
-
-
-def test_the_summary_says_whether_what_is_handed_over_keeps_its_share(folder: Path) -> None:
-    record = Record.load(folder)
-    assert isinstance(record.plan, Plan)
-    assert "kept" not in record.summary()
-    plan = replace(record.plan, keep=0.9)
-    returns = [0.0] * 25 + [9.0, 11.0] * 50  # chosen by the first 25, judged by the others
-    bound = pytest.approx(10.0 - 1.645 * np.sqrt(1.0 / 99))  # the mean less 1.645 standard errors
-    for target_return, is_reached in ((9.0, True), (9.9, False)):
-        kept = replace(
-            record, plan=plan, checkpoints=(played(5, *returns),), target_return=target_return
-        ).summary()["kept"]
-        assert kept == {
-            "share": 0.9,
-            "target_return": target_return,
-            "lower_bound": bound,
-            "is_reached": is_reached,
-        }
-    kept = replace(record, plan=plan, checkpoints=(), target_return=target_return).summary()["kept"]
-    assert (kept["lower_bound"], kept["is_reached"]) == (None, False)  # not judged yet

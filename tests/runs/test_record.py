@@ -19,6 +19,7 @@ from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import write_results
 from smgrnn.runs.record import Times
+from smgrnn.runs.smallest import Search
 from smgrnn.storage import write_arrays
 from smgrnn.view.timeline import Timeline
 from support.runs import settings, trained
@@ -100,7 +101,7 @@ def test_times_and_versions_are_no_results_and_the_rest_is(folder: Path) -> None
         replace(record, students={**record.students, "best": record.students["final"]}),
         replace(record, episodes=record.episodes._replace(loss=record.episodes.loss + 1e-9)),
         replace(record, plan=replace(record.plan, seed=6)),
-        replace(record, target_return=1.0),
+        replace(record, search=Search.start(0.9, 10.0, 0.0)),
         replace(record, checkpoints=tuple(rest)),
         replace(record, checkpoints=(first._replace(episode=1), *rest)),
         replace(record, checkpoints=(first._replace(returns=np.ones(4)), *rest)),

@@ -82,10 +82,12 @@ class Display(bars.Progress):
         if run.task.recording is None:  # which has no return
             mean = episodes.returns[recent].mean()
             line = f"return {episodes.returns[-1]:.0f} (of 50: {mean:.1f}) · {line}"
+        if (search := run.record.search) is not None:
+            line = f"size {search.size} · {line}"
         if not run.is_finished:
             self.show(line, episodes.n)
             return
-        selects = plan.select == "best" and plan.keep is None  # else that is done by now
+        selects = plan.select == "best"
         note = f"{'selecting' if selects else 'evaluating'} the network …"
         if (polish := run.record.polish) is not None and not polish.has_searched(plan.polish):
             n = polish.n_generations(plan.polish)
@@ -172,7 +174,9 @@ def describe(summary: dict[str, Any]) -> str:
                     f"It keeps {fraction}: at least {bound} (lower bound; target {target})."
                 )
             else:
-                lines.append(f"No network kept {fraction}, {target}: the best one is selected.")
+                lines.append(f"No size kept {fraction}, {target}: the largest is selected.")
+            if sizes := [f"{each['size']:.0f}" for each in kept["failed"]]:
+                lines.append(f"Sizes tried before: {', '.join(sizes)}.")
         if polish := summary.get("polish"):
             before, after = polish["before"], polish["after"]
             below = ""

@@ -53,7 +53,7 @@ the network:
   --select {best,final}
                       select the best network of the run, or the final one (default: the preset's)
   --polish N          search the weights of the selected network for a higher return in N episodes,
-                      such as 15000 (default: 0)
+                      such as 15000 (default: 0; with --keep 10000 for each size)
   --polish-for {mean,worst,share-above}
                       raise the mean return, the mean of the worst tenth, or the share of episodes
                       that reach the task's threshold (default: mean)

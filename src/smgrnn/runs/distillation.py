@@ -25,7 +25,6 @@ from smgrnn.policy import Normalisation, Policy
 from smgrnn.rules.settings import ForeignRule
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.shrink import progress_of
 from smgrnn.seeding import Purpose, episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
 
@@ -127,7 +126,8 @@ class Distillation:
     @cached_property
     def backend(self) -> Backend:
         """The backend of the episodes."""
-        target_return = nan if self.target_return is None else self.target_return
+        target = self.plan.target_return
+        target_return = nan if target is None else target
         aims: Any = {"gain": self.plan.gain, "target_return": target_return}
         if self.examples is not None:
             return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
@@ -143,21 +143,18 @@ class Distillation:
         backend = self.backend
         return backend if isinstance(backend, GymnasiumBackend) else GymnasiumBackend(self.task)
 
-    @cached_property
-    def target_return(self) -> float | None:
-        """The mean return at which growth stops; with `keep`, measured from the expert."""
-        if self.plan.keep is None:
-            return self.plan.target_return
-        if self._record is not None:
-            return self._record.target_return
+    def measured(self) -> tuple[float, float]:
+        """Return the mean returns of the expert and of a random policy."""
         assert self.teacher is not None
         taught, chance = (
-            evaluate_expert(
-                self.teacher, self.task, N_MEASURED, "choosing", disturbance=each
-            ).mean()
+            float(
+                evaluate_expert(
+                    self.teacher, self.task, N_MEASURED, "choosing", disturbance=each
+                ).mean()
+            )
             for each in (0.0, 1.0)
         )
-        return float(chance + self.plan.keep * (taught - chance))
+        return taught, chance
 
     @property
     def policy(self) -> Policy:
@@ -187,8 +184,6 @@ class Distillation:
         n, numbers = self.plan.n_episodes, range(first, last)
         seeds = [episode_seed(self.plan.seed, number, "train") for number in numbers]
         progress = np.arange(first, last) / n
-        if self.plan.keep is not None:
-            progress = np.array([progress_of(number, n) for number in numbers])
         return self.backend.distil(self.learner, self.teacher, seeds, progress, first)
 
     def take_edits(self) -> Edits:

@@ -19,7 +19,7 @@ def record_of(network: Any) -> Record:
 
     >>> from smgrnn import Learner, NetworkConfig
     >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
-    >>> record_of(learner).graph == learner.graph
+    >>> record_of(learner).final.graph == learner.graph
     True
     """
     if isinstance(found := getattr(network, "record", network), Record):

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 CHOICE_LOSSES: tuple[Loss, ...] = ("cross_entropy", "one_hot", "plus_minus")
 """The losses of tasks whose actions are choices."""
+POLISH_TO_KEEP = 10_000
+"""Episodes of the polish of each size, where the smallest network is searched for."""
 RECORDS_VERSION = 4
 """Part of every key: raise it when equal plans can lead to other results than before."""
 PLANS = "smgrnn.plans"
@@ -230,7 +232,7 @@ class Plan(AnyPlan, RunSettings):
 
     def polished_as(self, other: AnyPlan) -> Self:
         """Return the plan with the polish of another, which comes last and can be added."""
-        if not isinstance(other, Plan):
+        if not isinstance(other, Plan) or self.keep is not None:
             return self
         return replace(self, polish=other.polish, polish_for=other.polish_for)
 
@@ -300,10 +302,11 @@ def plan_run(
         rules = replace(rules, size=rules.size or limit or enough)
     if limit is not None and not (follows_size(rules.growth) and follows_size(rules.pruning)):
         rules = replace(rules, max_edges=min(limit, rules.max_edges))
+    polish = config.polish or (0 if config.keep is None else POLISH_TO_KEEP)
     is_layered = config.student in MLP_MULTIPLES
     settings = {entry.name: getattr(config, entry.name) for entry in fields(RunSettings)}
     plan = Plan(
-        **settings | {"target_return": target},
+        **settings | {"target_return": target, "polish": polish},
         task=replace(task, make=None),
         teacher=teacher,
         network=network,

@@ -31,7 +31,7 @@ from smgrnn.runs.metrics import (
 )
 from smgrnn.runs.plan import AnyPlan, Plan, find_plan, require
 from smgrnn.runs.polish import Polish
-from smgrnn.runs.shrink import has_ended, lower_bound, smallest_kept
+from smgrnn.runs.smallest import Search
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.stage_scores import NO_SCORES, check_stage_scores, sequence_figures
 from smgrnn.storage import digest, kind_of, read_arrays, write_arrays, writing
@@ -100,6 +100,10 @@ SCHEMA = {
     "polish.compared": Column(np.float64, 2),
     "polish.judged": Column(np.float64, 2),
     "polish.*": VALUES,
+    "search.chance": Column(np.float64, 0),
+    "search.target": Column(np.float64, 0),
+    "search.failed": Column(np.float64, 2),
+    "search.judged": VALUES,
     "stage_scores": Column(np.float64, 2),
 }
 """The arrays of a record; the first pattern that matches a name applies."""
@@ -108,7 +112,6 @@ RESUME = "resume."
 FACTS = {
     "started": tuple[Whole, ...],
     "best_score": Finite | None,
-    "target_return": Finite | None,
     "warnings": tuple[str, ...],
 }
 """The plain values of a record."""
@@ -154,8 +157,8 @@ class Record:
     """The search for better weights of the selected network, if the plan asks for one."""
     best_score: float | None = None
     """Score of the best checkpoint, if any was scored."""
-    target_return: float | None = None
-    """Mean return that keeps the fraction which the plan asks for, if it asks for one."""
+    search: Search | None = None
+    """The search for the smallest network, if the plan asks to keep a fraction of a return."""
     stage_scores: Floats = field(default_factory=lambda: NO_SCORES)
     """Mean returns on each task of a sequence: of a random policy, of its teacher, of the student
     before the first stage and after each; see `runs.stage_scores` (n_rows, n_tasks)."""
@@ -206,8 +209,6 @@ class Record:
         if final or not checkpoints:
             checkpoints = (Checkpoint(self.students["final"], self.episodes.n, np.empty(0)),)
         found = selected = best(checkpoints)
-        if self.target_return is not None and not final:
-            found = selected = smallest_kept(checkpoints, self.target_return) or found
         if max_parameters is not None:
             found = best(checkpoints, max_parameters)
         if self.polish is not None and found is selected and not final:
@@ -253,9 +254,9 @@ class Record:
 
     @property
     def is_finished(self) -> bool:
-        """Whether training is over: no episode left, the task solved, or nothing to shrink."""
-        plan, n, target = self.plan, self.episodes.n, self.target_return
-        if n >= plan.n_episodes or (target is not None and has_ended(self.checkpoints, target)):
+        """Whether training is over: no episode left, or the task solved."""
+        plan, n = self.plan, self.episodes.n
+        if n >= plan.n_episodes:
             return True
         n_solved, threshold = getattr(plan, "stop_after", 0), plan.task.reward_threshold
         if threshold is None or not 0 < n_solved <= n:
@@ -271,11 +272,11 @@ class Record:
         return pruning_period(self.plan.plasticity, self.episodes.steps[late])
 
     @property
-    def extent(self) -> tuple[int, int, int]:
-        """How far it is: episodes, generations of its polish, episodes that select its weights."""
-        found = self.polish
-        parts = (0, 0) if found is None else (found.generation, found.n_choosing)
-        return self.episodes.n, *parts
+    def extent(self) -> tuple[int, ...]:
+        """How far it is: failed sizes, episodes, generations of polish, episodes after that."""
+        n_tries = 0 if self.search is None else len(self.search.failed)
+        parts = (0, 0) if self.polish is None else (self.polish.generation, self.polish.n_choosing)
+        return n_tries, self.episodes.n, *parts
 
     def summary(self) -> dict[str, Any]:
         """Return every figure of the run so far, by name."""
@@ -301,13 +302,14 @@ class Record:
         selected = self.selected
         figures |= held_out | size_figures(selected.graph)
         figures |= {"selected_episode": selected.episode, "final": size_figures(self.final.graph)}
-        if self.target_return is not None:
-            bound = lower_bound(selected)
+        if (search := self.search) is not None:
+            columns = ("size", "n_parameters", "mean", "error")
             figures["kept"] = {
                 "share": plan.keep,
-                "target_return": self.target_return,
-                "lower_bound": bound if np.isfinite(bound) else None,  # None: it was not judged
-                "is_reached": bound >= self.target_return,
+                "target_return": search.target,
+                "lower_bound": search.lower_bound if search.judged.size else None,
+                "is_reached": search.is_reached,
+                "failed": [dict(zip(columns, row, strict=True)) for row in search.failed.tolist()],
             }
         if self.polish is not None:
             figures["polish"] = self._polish_figures(self.polish)
@@ -347,7 +349,6 @@ class Record:
             ],
             "started": list(self.started),
             "best_score": self.best_score,
-            "target_return": self.target_return,
         }
 
     def _arrays(self) -> Arrays:
@@ -363,6 +364,8 @@ class Record:
                 arrays |= to_arrays(policy.normalisation, f"{place}normalisation.")
         if self.polish is not None:
             arrays |= to_arrays(self.polish, "polish.")
+        if self.search is not None:
+            arrays |= to_arrays(self.search, "search.")
         return arrays | {"held_out": self.held_out, "stage_scores": self.stage_scores}
 
     def save(self, path: str | Path, *, is_durable: bool = True) -> None:
@@ -439,6 +442,8 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         checkpoints.append(Checkpoint(policy(place, each["network"]), episode, returns))
     polish = from_arrays(Polish, arrays, "polish.") if "polish.weight" in arrays else None
     require(polish is None or polish.is_valid, "the arrays of its polish do not fit together")
+    search = from_arrays(Search, arrays, "search.") if "search.target" in arrays else None
+    require(search is None or search.failed.shape[1] == 4, "its search has other columns")
     return facts | {
         "plan": plan,
         "episodes": episodes,
@@ -448,6 +453,7 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "checkpoints": tuple(checkpoints),
         "held_out": arrays["held_out"],
         "polish": polish,
+        "search": search,
         "stage_scores": arrays["stage_scores"],
         "versions": content["versions"],
         "times": Times(**times),

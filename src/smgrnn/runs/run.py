@@ -10,7 +10,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, EnvBackend, Objective, RunConfig
-from smgrnn.episodes.table import Edits
+from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
 from smgrnn.graph.drawing import network_html
@@ -23,9 +23,9 @@ from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.plan import Plan, check_polish, plan_run
 from smgrnn.runs.polish import Polish, playing, ranking
-from smgrnn.runs.record import Record
+from smgrnn.runs.record import Record, Spent
 from smgrnn.runs.session import Session, Watch
-from smgrnn.runs.shrink import judge, next_size, stage_ends, stage_of, stage_offers
+from smgrnn.runs.smallest import FIRST_JUDGED, JUDGED, Search
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.stage_scores import FIRST_STAGE, NO_SCORES, first_scores, score_on_tasks
 from smgrnn.tasks import Task, TaskSource, find_task
@@ -76,6 +76,11 @@ class Run(Session[Plan]):
     ) -> None:
         super().__init__(plan, folder, record)
         self._stage_scores = stage_scores
+        search = None if record is None else record.search
+        if record is None and plan.keep is not None:
+            search = Search.start(plan.keep, 0.0, 0.0)  # the first size depends on neither
+        if search is not None:
+            plan = search.plan(plan)
         self._distillation = Distillation(plan, task=task, expert=expert, record=record)
 
     @classmethod
@@ -181,11 +186,18 @@ class Run(Session[Plan]):
         super().save(folder)
 
     def _before_first(self) -> dict[str, Any]:
-        distillation, scores = self._distillation, self._stage_scores
+        distillation, scores, search = self._distillation, self._stage_scores, None
         _ = distillation.teacher  # a wrong one is refused first
-        student, snapshots, resume = distillation.policy, Snapshots.start(), None
+        if self.plan.keep is not None:
+            search = Search.start(self.plan.keep, *distillation.measured())
         if self.plan.task_sequence and self.plan.origin is None:
-            scores = first_scores(self.plan, student)
+            scores = first_scores(self.plan, distillation.policy)
+        return self._untrained() | {"search": search, "stage_scores": scores}
+
+    def _untrained(self) -> dict[str, Any]:
+        """Return the fields of the record before the first episode of training."""
+        distillation = self._distillation
+        student, snapshots, resume = distillation.policy, Snapshots.start(), None
         if self.folder is not None:
             resume = distillation.learner.arrays()
             snapshots = snapshots.followed_by(0, student.graph)
@@ -194,14 +206,51 @@ class Run(Session[Plan]):
             "students": dict.fromkeys(roles, student),
             "started": (student.graph.n_nodes, student.graph.n_edges),
             "edits": distillation.take_edits(),
-            "target_return": None if self.plan.keep is None else distillation.target_return,
-            "stage_scores": scores,
             "resume": resume,
             "snapshots": snapshots,
         }
 
     def _advance(self) -> Iterator[None]:
-        plan, distillation = self.plan, self._distillation
+        plan = self.plan
+        yield from self._train_and_select()
+        while (search := self.record.search) is not None:
+            with interrupts_deferred(), self._timed("choosing"):
+                if not search.judged.size:
+                    episodes = FIRST_JUDGED, FIRST_JUDGED + JUDGED
+                    judged = self._distillation.try_out(self.selected.policy, *episodes)
+                    search = search._replace(judged=judged)
+                    self._update(search=search)
+                if search.is_over(plan.plasticity.size or 0):
+                    break
+                self._try_next(search.after_failure(self.selected.n_parameters))
+            yield from self._train_and_select()
+        with interrupts_deferred():
+            self._update(held_out=self.score(plan.held_out))
+            if plan.task_sequence:
+                before = self.record.stage_scores[: FIRST_STAGE + len(plan.stages) - 1]
+                now = score_on_tasks(plan, self.selected.policy)
+                self._update(stage_scores=np.concatenate([before, [now]]))
+
+    def _try_next(self, search: Search) -> None:
+        """Begin to train a network of the next size."""
+        last, record = self._distillation, self.record
+        plan = search.plan(self.plan)
+        self._distillation = Distillation(plan, task=last.task, expert=last.teacher)
+        spent = Spent(record.spent.steps, record.before.seconds)  # the total of seconds goes on
+        fresh: Any = {
+            "episodes": Episodes.start(0),
+            "checkpoints": (),
+            "polish": None,
+            "search": search,
+            "before": spent,
+        }
+        self._update(**fresh, **self._untrained())
+        self._checkpoint()
+
+    def _train_and_select(self) -> Iterator[None]:
+        """Train a network, select one of its checkpoints and polish it."""
+        distillation = self._distillation
+        plan, search = distillation.plan, self.record.search
         with interrupts_deferred():
             distillation.train(0, 0)  # compiles outside of the measured time
         while not self.is_finished:
@@ -213,24 +262,19 @@ class Run(Session[Plan]):
             with interrupts_deferred():
                 distillation.learner.settle()  # the run was too short to prune to the limit
                 self._note_student()
-        if plan.select == "best" and plan.keep is None:
+        if plan.select == "best":
             if all(each.episode != self.episodes.n for each in self.record.checkpoints):
                 last = self._offered(self.record.checkpoints, self.episodes.n)
                 self._update(checkpoints=last)
             for checkpoints in halved(self.record.checkpoints, self._try_out):
                 self._update(checkpoints=checkpoints)
-        if plan.polish:
-            yield from self._search()
-        with interrupts_deferred():
-            self._update(held_out=self.score(plan.held_out))
-            if plan.task_sequence:
-                before = self.record.stage_scores[: FIRST_STAGE + len(plan.stages) - 1]
-                now = score_on_tasks(plan, self.selected.policy)
-                self._update(stage_scores=np.concatenate([before, [now]]))
+        if plan.polish and not (search is not None and search.is_hopeless(self.selected.mean)):
+            yield from self._polish()
 
-    def _search(self) -> Iterator[None]:
+    def _polish(self) -> Iterator[None]:
         """Polish the selected network."""
-        plan, distillation = self.plan, self._distillation
+        distillation = self._distillation
+        plan = distillation.plan
         policy, order = self.selected.policy, ranking(plan.polish_for, plan.task.reward_threshold)
         found = self.record.polish
         with playing(policy, distillation.task, distillation.backend) as play:
@@ -247,7 +291,7 @@ class Run(Session[Plan]):
                 yield
         with interrupts_deferred():
             unpolished = policy.with_weights(found.offered[0])
-            before = score(distillation.backend, unpolished, plan.seed, plan.held_out)
+            before = score(distillation.backend, unpolished, self.plan.seed, plan.held_out)
             self._update(polish=found._replace(before=before))
 
     def polish(
@@ -290,6 +334,8 @@ class Run(Session[Plan]):
     def _take_polish(self, plan: Plan) -> None:
         """Ask for the polish of a plan, if the run does not have it already."""
         before, found = self.plan, self.record.polish
+        if before.keep is not None:
+            raise ConfigError("--keep polishes each size: give polish=N to distill, with keep.")
         if before.polish_for != plan.polish_for or not before.polish:
             found = None
         elif before.polish >= plan.polish:
@@ -303,13 +349,12 @@ class Run(Session[Plan]):
                 self._home.save(self.record)
 
     def _train_chunk(self) -> None:
-        """Train up to the next checkpoint, stage end or end of the backend's chunk."""
-        plan, distillation, episodes = self.plan, self._distillation, self.episodes
+        """Train up to the next checkpoint or the end of the backend's chunk."""
+        distillation, episodes = self._distillation, self.episodes
+        plan = distillation.plan
         first, n, every = episodes.n, plan.n_episodes, plan.checkpoint_every
         last = min(first + distillation.backend.chunk, n, (first // every + 1) * every)
         offered = offers(n) if plan.select == "best" else []
-        if plan.keep is not None:
-            last, offered = min(last, stage_of(first, n)[1]), stage_offers(n)
         offered = [episode for episode in offered if first < episode <= last]
         checkpoints = self.record.checkpoints
         for start, end in pairwise(sorted({first, *offered, last})):
@@ -318,8 +363,6 @@ class Run(Session[Plan]):
             if end in offered:
                 checkpoints = self._offered(checkpoints, end)
         self._update(episodes=episodes, checkpoints=checkpoints)
-        if plan.keep is not None and last in stage_ends(n):
-            self._judge(last)
         self._note_student()
         if self.folder is not None:
             self._update(snapshots=self.record.snapshots.followed_by(last, self.final.graph))
@@ -349,18 +392,7 @@ class Run(Session[Plan]):
         """Return the checkpoints including the current students, each after its first round."""
         now = self._distillation.candidates
         new = [Checkpoint(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
-        return joined(checkpoints, new) if self.plan.keep is None else (*checkpoints, *new)
-
-    def _judge(self, end: int) -> None:
-        """Judge the students of the stage that ends; if one is good enough, prune for the next."""
-        first, target_return = stage_of(end - 1, self.plan.n_episodes)[0], self.record.target_return
-        assert target_return is not None
-        checkpoints = judge(self.record.checkpoints, first, self._try_out)
-        self._update(checkpoints=checkpoints)
-        size, learner = next_size(checkpoints, target_return), self._distillation.learner
-        if size is not None and not self.is_finished:
-            learner.size = size
-            learner.settle()
+        return joined(checkpoints, new)
 
 
 def new_run(
