@@ -74,6 +74,7 @@ def shortened(command: str) -> str:
     few: dict[str, Any] = {"--episodes": 20, "--held-out": 5}
     if "--keep" in command:  # what a share comes to is measured over hundreds of episodes
         command = command.replace("LunarLander-v3", "CartPole-v1")
+    command = re.sub(r" --polish \d+", " --polish 1", command)
     if "LunarLander" in command:
         command = re.sub(r" --episodes \d+", "", command)
         few |= {"--episodes": 5, "--select": "final"}
