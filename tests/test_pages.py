@@ -72,7 +72,7 @@ def shortened(command: str) -> str:
     On LunarLander, whose physics are slow, even fewer; selecting takes hundreds of episodes.
     """
     few: dict[str, Any] = {"--episodes": 20, "--held-out": 5}
-    if "--keep" in command:  # what a share comes to is measured over hundreds of episodes
+    if re.search("--keep|--polish", command):  # which take hundreds of episodes
         command = command.replace("LunarLander-v3", "CartPole-v1")
     command = re.sub(r" --polish \d+", " --polish 1", command)
     if "LunarLander" in command:
