@@ -62,10 +62,11 @@ def test_the_curves_mark_when_the_job_was_done_and_nothing_lies_on_them(
     for each, is_solved in ((given, True), (record, False)):
         draw_curves(each, tmp_path / "curves.png")
         texts = [text.get_text() for text in drawn[-1].findobj(Text)]
-        assert any("solved in episode 115" in text for text in texts) == is_solved
+        assert ("solved in episode 115" in texts) == is_solved
+        assert ("selected: episode 150" in texts) == is_solved
+        assert {"Return", "Size", "Agreement with the expert, %", "solved: 475"} < set(texts)
     drawn[-1].draw_without_rendering()
     for ax in drawn[-1].axes:
-        assert ax.yaxis.label.get_window_extent().height <= ax.bbox.height
-    above, panel, _ = drawn[-1].axes
-    legend = panel.get_legend().get_window_extent()
-    assert panel.bbox.y1 - 1 < legend.y0 < legend.y1 < above.bbox.y0
+        legend, title = (each.get_window_extent() for each in (ax.get_legend(), ax._left_title))
+        assert legend.y0 > ax.bbox.y1 - 1
+        assert title.x1 < legend.x0

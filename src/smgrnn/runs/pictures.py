@@ -16,7 +16,7 @@ from smgrnn.runs.stage_scores import normalised
 from smgrnn.storage import write_file, writing
 from smgrnn.text import plus_minus, quantity
 
-RETURN, NODES, EDGES, LIKENESS = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c"
+RETURN, NODES, EDGES, LIKENESS, SELECTED = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c", "#a3329f"
 """Colours of the curves."""
 FEW = 12
 """Maximum number of edges of a network whose picture has all weights."""
@@ -37,48 +37,60 @@ def curves_figure(record: Record) -> Any:
 
     episodes, plan = record.episodes, record.plan
     number, steps = np.arange(1, episodes.n + 1), np.maximum(episodes.steps, 1)
-    noisy = [(0, episodes.returns, "return", RETURN)]
+    noisy = [("Return", episodes.returns, RETURN)]
     if episodes.agreed.any():
-        noisy.append((2, episodes.agreed / steps, "agreement with the expert", LIKENESS))
+        noisy.append(("Agreement with the expert, %", 100 * episodes.agreed / steps, LIKENESS))
     elif episodes.loss.any():  # continuous actions never agree; an evolution has neither
-        noisy.append((2, episodes.loss / steps, "loss", LIKENESS))
+        noisy.append(("Loss", episodes.loss / steps, LIKENESS))
     n_panels = 1 + len(noisy)
     figure = Figure(figsize=(7, 2 * n_panels), layout="constrained")
     panels = figure.subplots(n_panels, 1, sharex=True)
     # A name with two $ in it is not a formula.
     figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}", parse_math=False)
-    for place, values, label, colour in noisy:
-        panels[place].plot(number, values, color=colour, alpha=0.25, linewidth=0.6)
+    for ax, (title, values, colour) in zip(panels[::2], noisy, strict=True):
+        ax.plot(number, values, color=colour, alpha=0.25, linewidth=0.6, label="one episode")
         average = moving_average(values)
-        panels[place].plot(number[-average.size :], average, color=colour, linewidth=1.6)
-        panels[place].set_ylabel(fill(label, LABEL_WIDTH))
-    panels[1].plot(number, episodes.n_nodes, color=NODES, label="nodes")
-    panels[1].plot(number, episodes.n_edges, color=EDGES, label="edges")
-    panels[1].set_ylabel("size")
-    above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
-    panels[1].legend(frameon=False, ncols=2, **above)
+        label = f"mean of {quantity(values.size - average.size + 1, 'episode')}"
+        ax.plot(number[-average.size :], average, color=colour, linewidth=1.6, label=label)
+        ax.set_title(title, loc="left", fontsize=10)
+    panels[1].plot(number, episodes.n_edges, color=EDGES, linewidth=1.4, label="parameters")
+    panels[1].plot(number, episodes.n_nodes, color=NODES, linewidth=1.4, label="nodes")
+    panels[1].set_title("Size", loc="left", fontsize=10)
     panels[-1].set_xlabel("episode")
     _mark_moments(panels, record)
+    above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.1}
     for ax in panels:
+        ax.legend(frameon=False, ncols=5, fontsize=8.5, columnspacing=1.2, **above)
         ax.spines[["top", "right"]].set_visible(False)
     return figure
 
 
 def _mark_moments(panels: Any, record: Record) -> None:
-    """Draw the task's threshold, and the episodes that solved it and of the selected network."""
-    threshold, done = record.plan.task.reward_threshold, find_done(record)
-    if threshold is not None:
-        panels[0].axhline(threshold, color=NODES, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    moments = {} if done is None else {f"solved in episode {done}": done}
-    if record.held_out.size and record.selected.episode < record.episodes.n:
-        moments["selected"] = record.selected.episode
-    for height, (label, episode) in enumerate(moments.items()):
+    """Draw the levels of return and size to compare with, and mark the selected network."""
+    plan, last = record.plan, record.episodes.n
+    dashed = {"linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
+    if (threshold := plan.task.reward_threshold) is not None:
+        panels[0].axhline(threshold, color=NODES, label=f"solved: {threshold:g}", **dashed)
+    if limit := getattr(plan, "max_parameters", None):
+        panels[1].axhline(limit, color=EDGES, label=f"limit: {limit:,}", **dashed)
+    moments = {}
+    if (done := find_done(record)) is not None:
+        moments[f"solved in episode {done:,}"] = done, NODES
+    if record.held_out.size and record.selected.episode < last:
+        selected = record.selected
+        moments[f"selected: episode {selected.episode:,}"] = selected.episode, SELECTED
+        for ax, value in zip(panels, (record.held_out.mean(), selected.n_parameters), strict=False):
+            ax.plot(selected.episode, value, "o", color=SELECTED, markeredgecolor="white", zorder=3)
+    for height, (label, (episode, colour)) in enumerate(moments.items()):
         for ax in panels:
-            ax.axvline(episode, color=LIKENESS if episode == done else NODES, linewidth=1, ls=":")
-        is_late = episode > record.episodes.n / 2
-        beside: Any = {"xytext": (-4 if is_late else 4, 0), "textcoords": "offset points"}
+            ax.axvline(episode, color=colour, linewidth=1, linestyle=":")
+        is_late = episode > last / 2
+        beside: Any = {"xytext": (-5 if is_late else 5, 0), "textcoords": "offset points"}
         beside |= {"xycoords": ("data", "axes fraction"), "ha": "right" if is_late else "left"}
-        panels[0].annotate(label, (episode, 0.08 + 0.14 * height), fontsize=9, **beside)
+        beside["bbox"] = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.85}
+        panels[0].annotate(
+            label, (episode, 0.08 + 0.16 * height), fontsize=9, color=colour, **beside
+        )
 
 
 def find_done(record: Record) -> int | None:
