@@ -42,6 +42,16 @@ def test_outlines_tell_kinds_and_edges_the_sign_and_size_of_their_weights() -> N
     assert widths == sorted(set(widths))
 
 
+def test_unused_inputs_are_gray_biases_have_a_color_and_one_large_weight_hides_no_other() -> None:
+    graph = Graph.from_edges(3, 1, edges=[(0, 3, 100.0), (2, 3, 1.0)])
+    ax: Any = draw(graph, Figure().subplots(), n_biases=1)
+    kinds = ["input", "unused input", "bias", "output"]
+    found = [to_hex(colour) for colour in ax.collections[0].get_edgecolors()]
+    assert found == [OUTLINE[kind] for kind in kinds]
+    large, small = (arrow.get_linewidth() for arrow in ax.patches)
+    assert large / 4 < small < large / 2
+
+
 def test_inputs_stand_left_outputs_right_and_hidden_nodes_between_by_depth() -> None:
     """A chain from an input over three hidden nodes to an output is drawn from left to right."""
     chain = Graph.from_edges(1, 1, 3, [(0, 3, 1.0), (3, 4, 1.0), (4, 2, 1.0), (2, 1, 1.0)])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph, Run
+from smgrnn.graph.drawing import layout
 from smgrnn.graph.edit import Cause
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.view import Timeline
@@ -119,6 +120,8 @@ def test_nodes_have_places_of_their_own_inputs_left_and_outputs_right(
     assert (x[4:6] == 1).all()
     assert ((x[6:] > 0.1) & (x[6:] < 0.9)).all()
     assert (place_nodes(Timeline.of(run.record)) == places).all()
+    last = dict(zip(timeline.nodes.id.tolist(), map(tuple, places.tolist()), strict=True))
+    assert {node: last[node] for node in run.graph.node_ids.tolist()} == layout(run.graph)
 
 
 def test_the_hidden_nodes_of_an_mlp_stand_in_one_column(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ NARROW = 0.5
 Positions = dict[int, tuple[float, float]]
 LEFT, RIGHT = 0.14, 0.86
 """Where hidden nodes stand between inputs at 0 and outputs at 1."""
+LONGEST_LAYER = 60
+"""Hidden nodes beyond which a layer takes several columns."""
 ROUNDS = 100
 """Rounds in which each hidden node moves to the middle of its neighbors."""
 BEND = 0.1
@@ -84,6 +86,8 @@ def to_networkx(graph: Graph) -> "DiGraph[int]":
 def layout(graph: Graph) -> Positions:
     """Place inputs left, outputs right and hidden nodes in columns between, near their neighbors.
 
+    Hidden nodes that no edges join are a layer, in one column.
+
     Hidden nodes move to the middle of their neighbors.  Then their order fills the columns, so that
     no two share a place.
     """
@@ -99,12 +103,16 @@ def layout(graph: Graph) -> Positions:
         sums = np.zeros_like(places)
         np.add.at(sums, ends, places[others])
         places[n_fixed:] = (places[n_fixed:] + sums[n_fixed:] / degree) / 2  # or pairs would swap
+    is_layer = not ((graph.source >= n_fixed) & (graph.target >= n_fixed)).any()
     n_columns = max(1, round(np.sqrt(n_hidden / 1.3)))
+    if is_layer and n_hidden <= LONGEST_LAYER:
+        n_columns = 1
     from_left = n_fixed + np.argsort(places[n_fixed:, 0], kind="stable")
     for number, column in enumerate(np.array_split(from_left, n_columns)):
         from_top = column[np.argsort(-places[column, 1], kind="stable")]
         # Neighbouring columns are shifted, or edges would run through nodes of the same height.
-        y = (np.arange(column.size)[::-1] + (0.25 if number % 2 else 0.75)) / max(column.size, 1)
+        shift = 0.5 if n_columns == 1 else 0.25 if number % 2 else 0.75
+        y = (np.arange(column.size)[::-1] + shift) / max(column.size, 1)
         x = LEFT + (RIGHT - LEFT) * (number + 0.5) / n_columns
         places[from_top] = np.stack([np.full(column.size, x), y], axis=1)
     found = zip(graph.node_ids.tolist(), places.tolist(), strict=True)

@@ -70,7 +70,8 @@ function dotData(rows, looks) {
   return data;
 }
 
-const kindOf = (row) => (row < nInputs ? "input" : row < nFixed ? "output" : "hidden");
+const kindOf = (row) =>
+  row < nInputs - nBiases ? "input" : row < nInputs ? "bias" : row < nFixed ? "output" : "hidden";
 const nodeSize = (row) => (row < nFixed ? Math.max(style.nodeSize, 14) : style.nodeSize);
 
 // Draw the edges; where a node is pointed at, all but its own step back.
@@ -96,13 +97,15 @@ function drawEdges(found, update, sources, pointed, scale) {
   return { shown, weights, lit: id === null ? [] : found.alive.filter(isOwn) };
 }
 
-function drawNodes(found, sources) {
+function drawNodes(found, edgesAlive, sources) {
+  const used = new Set(edgesAlive.map((row) => edges.source[row]));
+  const tone = (row) => (row < nInputs && !used.has(nodes.id[row]) ? "unused" : kindOf(row));
   const shown = [...found.dying.map(([row]) => row), ...found.alive]; // the living above
   const fading = new Map(found.dying), glowing = new Map(found.young);
   sources.nodes.data = dotData(shown, {
     size: (row) => (fading.has(row) ? 0.6 : 1) * nodeSize(row),
     fill_color: (row) => (glowing.has(row) ? tones[style.grown[nodes.born_by[row]]] : tones.paper),
-    line_color: (row) => tones[kindOf(row)],
+    line_color: (row) => tones[tone(row)],
     line_width: (row) => (row < nFixed ? 2.5 : 1.5),
     alpha: (row) => (fading.has(row) ? 0.4 * fading.get(row) : 1),
   });

@@ -22,6 +22,7 @@ from bokeh.resources import Resources
 from numpy.typing import NDArray
 
 from smgrnn.arrays import Floats
+from smgrnn.graph.drawing import BEND, NARROW, OUTLINE
 from smgrnn.plotting import save_figure
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
@@ -90,7 +91,9 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
     )
     if (done := find_done(record)) is not None:
         facts += f" Solved in episode {done:,}: the last 100 returned {threshold:g} on average."
-    legend = [("line", "positive", "positive weight"), ("line", "negative", "negative weight")]
+    kinds = [kind for kind in OUTLINE if kind in timeline.kinds]
+    legend = [("ring", kind.removesuffix(" input"), kind) for kind in kinds]
+    legend += [("line", "positive", "positive weight"), ("line", "negative", "negative weight")]
     grown = style.grown_by(timeline)
     legend += [("dot", style.TONES[cause], f"new by {style.WORDS[cause]}") for cause in grown]
     if (np.concatenate([timeline.nodes.died_by, timeline.edges.died_by]) >= 0).any():
@@ -107,6 +110,7 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
         "curves": _draw_curves(record, unit) if record.episodes.n else None,
         "timeline": {
             "nInputs": timeline.n_inputs,
+            "nBiases": timeline.n_biases,
             "nFixed": timeline.n_fixed,
             "nodes": _pack(timeline.nodes._asdict() | {"x": positions[:, 0], "y": positions[:, 1]}),
             "edges": _pack(timeline.edges._asdict()),
@@ -120,9 +124,9 @@ def contents(run: Record, student: Checkpoint | None = None, *, is_live: bool = 
             "causes": {int(cause): word for cause, word in style.WORDS.items()},
             "glow": style.GLOW,
             "fade": style.FADE,
-            "narrow": style.NARROW,
+            "narrow": NARROW,
             "wide": widest,
-            "bend": style.BEND,
+            "bend": BEND,
             "nPoints": style.N_POINTS,
             "nodeSize": node_size,
             "largestWeight": largest,

@@ -63,7 +63,7 @@ class Player {
     const update = updateAt(this.time);
     const nodesSeen = look(nodes, this.time, update), edgesSeen = look(edges, this.time, update);
     const { shown, weights, lit } = drawEdges(edgesSeen, update, this.sources, this.pointed, this.#scale());
-    this.shown = { edges: shown, nodes: drawNodes(nodesSeen, this.sources) };
+    this.shown = { edges: shown, nodes: drawNodes(nodesSeen, edgesSeen.alive, this.sources) };
     this.frame = { time: this.time, update, nodes: nodesSeen.alive, edges: edgesSeen.alive, weights, lit };
   }
 

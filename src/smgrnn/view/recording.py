@@ -9,7 +9,7 @@ from PIL import Image
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import ConfigError
-from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.graph.drawing import BEND, NEGATIVE, OUTLINE, POSITIVE, legend_keys, line_widths
 from smgrnn.plotting import Figure, FigureCanvasAgg, LineCollection, to_rgba_array
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
@@ -25,11 +25,11 @@ N_TINTS = 3
 """Steps from white to each color: few, to keep a GIF small."""
 GLOW = 3 / N_FRAMES
 """Fraction of the run for which new nodes and edges glow."""
-SCALE = 0.8
-"""Size of nodes and edges as a fraction of that on the page."""
+SCALE, WIDTH_SCALE = 0.8, 0.6
+"""Size of nodes, and width of edges, as a fraction of that on the page."""
 NAME_FRACTION = 0.3
 """Largest fraction of the width that the names of inputs or of outputs take."""
-WIDTH_STEP = 0.75
+WIDTH_STEP = 0.6
 """Step of the widths of edges, in points.  An edge that hardly changes adds no bytes to a film."""
 
 
@@ -84,11 +84,20 @@ class Film:
         for row, cause in enumerate(style.grown_by(self.timeline)):
             label, look["color"] = f"● new by {style.WORDS[cause]}", style.GROWN[cause]
             figure.text(0.98, 0.955 - 0.04 * row, label, **look)
-        self._draw_network(figure.add_axes((0.0, 0.24, 1.0, 0.7)), time, update)
+        keys, place = legend_keys(self.timeline.kinds), {"bbox_to_anchor": (0.5, 0.005)}
+        small: Any = {
+            "fontsize": 7,
+            "labelcolor": style.SOFT,
+            "handletextpad": 0.3,
+            "markerscale": 0.8,
+        }
+        small |= {"columnspacing": 1.2, "handlelength": 1.5, "borderpad": 0, "frameon": False}
+        figure.legend(handles=keys, loc="lower center", ncols=len(keys), **place, **small)
+        self._draw_network(figure.add_axes((0.0, 0.26, 1.0, 0.68)), time, update)
         n, average = record.episodes.n, self.average
         panels = {"return": (average, RETURN), "edges": (record.episodes.n_edges, EDGES)}
         for index, (label, (y, colour)) in enumerate(panels.items()):
-            ax = figure.add_axes((0.08 + 0.48 * index, 0.07, 0.41, 0.13))
+            ax = figure.add_axes((0.08 + 0.48 * index, 0.11, 0.41, 0.12))
             ax.plot(np.arange(n - y.size, n) + 1, y, color=colour, linewidth=1.2)
             ax.set_xlim(0, n)
             ax.set_title(label, fontsize=8, color=style.SOFT, loc="left", pad=2)
@@ -105,10 +114,9 @@ class Film:
             for ends in (timeline.edges.source, timeline.edges.target)
         )
         along, way = np.linspace(0, 1, style.N_POINTS)[None, :, None], target - source
-        bend = 2 * style.BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
+        bend = 2 * BEND * along * (1 - along) * way[..., ::-1] * (-1, 1)
         paths: Any = source + along * way + bend
-        relative = np.log1p(np.abs(frame.weight)) / np.log1p(self.largest)
-        width = SCALE * (style.NARROW + (self.widest - style.NARROW) * relative)
+        width = WIDTH_SCALE * line_widths(frame.weight, self.widest, self.largest)
         width = WIDTH_STEP * np.maximum(np.round(width / WIDTH_STEP), 1)
         signs = [NEGATIVE if weight < 0 else POSITIVE for weight in frame.weight]
         colours, newness = self._glow(timeline.edges, frame.edges, time)
@@ -122,11 +130,17 @@ class Film:
         sizes = size**2 * (1 + 1.4 * newness) ** 2
         glow = to_rgba_array(colours, 0.4 * newness)
         ax.scatter(x, y, sizes, glow, linewidths=0, zorder=2)
-        n_hidden = frame.nodes.size - timeline.n_fixed
-        numbers = {"input": timeline.n_inputs, "output": timeline.n_outputs, "hidden": n_hidden}
+        n_inputs, n_biases = timeline.n_inputs, timeline.n_biases
+        n_outputs, n_hidden = timeline.n_fixed - n_inputs, frame.nodes.size - timeline.n_fixed
+        numbers = {"input": n_inputs - n_biases, "bias": n_biases}
+        numbers |= {"output": n_outputs, "hidden": n_hidden}
         outlines = [OUTLINE[kind] for kind, n in numbers.items() for _ in range(n)]
+        used = timeline.edges.source[frame.edges]
+        for row in np.flatnonzero(~np.isin(timeline.nodes.id[:n_inputs], used)).tolist():
+            outlines[row] = OUTLINE["unused input"]
         fills = [c if new > 0 else "white" for c, new in zip(colours, newness, strict=True)]
-        ax.scatter(x, y, size**2, fills, edgecolors=outlines, zorder=2)
+        widths = np.where(np.arange(x.size) < timeline.n_fixed, 1.8, 1.2)
+        ax.scatter(x, y, size**2, fills, edgecolors=outlines, linewidths=widths, zorder=2)
 
         gap, width = size / 2 + 4, ax.bbox.width
         space = {"right": 0.0, "left": 0.0}  # by the end of the names that is at their nodes

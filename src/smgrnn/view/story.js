@@ -49,7 +49,7 @@ function storyOf(kind, row, frame) {
   }
   const id = nodes.id[row];
   const count = (end) => frame.edges.filter((edge) => edges[end][edge] === id).length;
-  const what = row < nFixed ? `${kindOf(row)} ${nameOf(id)}` : `hidden node ${id}`;
+  const what = nameOf(id) === kindOf(row) ? nameOf(id) : row < nFixed ? `${kindOf(row)} ${nameOf(id)}` : `hidden node ${id}`;
   return (
     `<b>${safe(what[0].toUpperCase() + what.slice(1))}</b><span>${birth(nodes, row)}</span>` +
     `<span>${death(nodes, row)}</span>${count("target")} edges in, ${count("source")} out`

@@ -1,7 +1,8 @@
 """The colors, sizes and positions of nodes and edges on the page and in films.
 
-Inputs are left, outputs right and hidden nodes in a disc between.  A node never moves; a later node
-may get the position of a removed one.
+They are those of `graph.drawing`, so the last moment looks like the picture of the network.  Hidden
+nodes that are removed before the end stand in a disc between inputs and outputs.  A node never
+moves; a later node may get the position of a removed one.
 """
 
 from heapq import heappop, heappush
@@ -9,9 +10,9 @@ from heapq import heappop, heappush
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE
+from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE, layout
 from smgrnn.graph.edit import Cause
-from smgrnn.view.timeline import Timeline
+from smgrnn.view.timeline import FOREVER, Timeline
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 INK, SOFT, LINE = "#1b2430", "#5a6675", "#dfe4ea"
@@ -25,8 +26,10 @@ COLOURS = {
     "positive": (POSITIVE, "#63a4ea"),
     "negative": (NEGATIVE, "#eda45a"),
     "input": (OUTLINE["input"], "#57c46a"),
-    "output": (OUTLINE["output"], "#f0716b"),
+    "unused": (OUTLINE["unused input"], "#3d4854"),
+    "bias": (OUTLINE["bias"], "#c49a8e"),
     "hidden": (OUTLINE["hidden"], "#9aa7b6"),
+    "output": (OUTLINE["output"], "#f0716b"),
     "node": ("#a3329f", "#d977d5"),
     "edge": ("#0b9a9e", "#3fc6c9"),
 }
@@ -38,10 +41,8 @@ GROWN = {cause: COLOURS[tone][0] for cause, tone in TONES.items()}
 WORDS = {cause: cause.name.lower().replace("_", " ") for cause in Cause}
 GLOW, FADE = 0.012, 0.006
 """Fraction of the run for which new nodes and edges glow, and for which removed ones fade."""
-NARROW = 0.6
-"""Width of an edge without weight, in points."""
-BEND, N_POINTS = 0.12, 9
-"""How far an edge bends to its left, as a fraction of its length, and the points of its line."""
+N_POINTS = 9
+"""Points of the line of an edge."""
 CENTRE: Floats = np.array([0.5, 0.5])
 RADII: Floats = np.array([0.33, 0.46])
 LEAST_SPARE = 16
@@ -69,35 +70,34 @@ def drawn_sizes(timeline: Timeline) -> tuple[float, float, float]:
 def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     """Return x and y of every node, from 0 to 1 (n_nodes, 2).
 
-    Spare positions, up to a power of two, let a run grow before others must move.
+    Spare positions, up to a power of two, let a run grow before others must move: in a run under
+    way no hidden node is final.
     """
-
-    def column(x: float, n: int) -> Floats:
-        return np.stack([np.full(n, x), np.linspace(1, 0, n + 2)[1:-1]], axis=1)
-
-    nodes, hidden, n_fixed = timeline.nodes, timeline.hidden, timeline.n_fixed
+    nodes, places = timeline.nodes, layout(timeline.graph)
+    is_final = (nodes.died == FOREVER) & ((np.arange(nodes.n) < timeline.n_fixed) | (not spare))
     found = np.tile(CENTRE, (nodes.n, 1))
-    found[: timeline.n_inputs] = column(0, timeline.n_inputs)
-    found[timeline.n_inputs : n_fixed] = column(1, timeline.n_outputs)
-    n_positions = hidden.most_at_once()
+    found[is_final] = [places[id] for id in nodes.id[is_final].tolist()]
+    final, n_positions = found[is_final], nodes.only(~is_final).most_at_once()
     if spare:
         n_positions = max(LEAST_SPARE, 1 << (n_positions - 1).bit_length())
-    within = np.isin([timeline.edges.source, timeline.edges.target], hidden.id).all(axis=0)
-    is_layer = not within.any() and not hidden.born.any()  # as in a static MLP
-    number = np.arange(n_positions)  # a disc like a sunflower's
-    radius, angle = np.sqrt(number / max(n_positions, 1)), number * np.pi * (3 - np.sqrt(5))
-    disc = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    positions = column(0.5, n_positions) if is_layer else CENTRE + RADII * disc
-    is_free = np.ones(len(positions), dtype=np.bool_)
+    number = np.arange(
+        n_positions + (len(final) - timeline.n_fixed) * 2
+    )  # a disc like a sunflower's
+    radius, angle = np.sqrt(number / max(number.size, 1)), number * np.pi * (3 - np.sqrt(5))
+    disc = CENTRE + RADII * radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    if not spare:  # those farthest from final nodes
+        distance = np.square((disc[:, None] - final) / RADII).sum(axis=2).min(axis=1)
+        disc = disc[np.sort(np.argsort(-distance, kind="stable")[:n_positions])]
+    is_free = np.ones(len(disc), dtype=np.bool_)
     taken: list[tuple[int, int]] = []  # the update that frees each position
     rows = {id: row for row, id in enumerate(nodes.id.tolist())}
-    for node in range(n_fixed, nodes.n):
+    for node in np.flatnonzero(~is_final).tolist():
         while taken and taken[0][0] <= nodes.born[node]:
             is_free[heappop(taken)[1]] = True
         ends = [rows[id] for id in (nodes.source[node], nodes.target[node]) if id in rows]
         wish = found[ends].mean(axis=0) if ends else CENTRE
-        distance = np.square((positions - wish) / RADII).sum(axis=1)
+        distance = np.square((disc - wish) / RADII).sum(axis=1)
         nearest = int(np.where(is_free, distance, np.inf).argmin())
-        found[node], is_free[nearest] = positions[nearest], False
+        found[node], is_free[nearest] = disc[nearest], False
         heappush(taken, (int(nodes.died[node]), nearest))
     return found

@@ -3,7 +3,7 @@
 "use strict";
 
 const byId = (id) => document.getElementById(id);
-let content, nodes, edges, tracks, ends, sizes, nInputs, nFixed, episodes, style, last, rowOf, paths;
+let content, nodes, edges, tracks, ends, sizes, nInputs, nBiases, nFixed, episodes, style, last, rowOf, paths;
 
 function unpack(value) {
   if (!value || !value.kind || !value.bytes) return value && value.bytes === "" ? [] : value;
@@ -14,7 +14,7 @@ function unpack(value) {
 // Take what there is to show: once, or again and again while a run goes on.
 function take(text) {
   content = JSON.parse(text, (_, value) => unpack(value));
-  ({ nodes, edges, tracks, ends, sizes, nInputs, nFixed } = content.timeline);
+  ({ nodes, edges, tracks, ends, sizes, nInputs, nBiases, nFixed } = content.timeline);
   ({ episodes, style } = content);
   last = ends.length - 1;
   rowOf = new Map(Array.from(nodes.id, (id, row) => [id, row]));

@@ -12,7 +12,9 @@ import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.episodes.table import Edits
+from smgrnn.graph.drawing import drawn_kinds
 from smgrnn.graph.edit import Operation
+from smgrnn.graph.state import Graph
 from smgrnn.runs.record import Record
 
 FOREVER = np.iinfo(np.int32).max
@@ -106,8 +108,10 @@ class Frame(NamedTuple):
 class Timeline:
     """The history of a run's network, from the initial to the final graph."""
 
-    n_inputs: int
-    n_outputs: int
+    graph: Graph
+    """The final graph."""
+    n_biases: int
+    """Inputs, the last ones, that are constant."""
     nodes: Lives
     edges: Lives
     tracks: Tracks
@@ -133,8 +137,8 @@ class Timeline:
         order = np.lexsort((update, ids))  # keeps the order of equals: the final graph is last
         first = np.searchsorted(ids[order], np.append(edges.id, np.iinfo(np.int64).max))
         return cls(
-            graph.n_inputs,
-            graph.n_outputs,
+            graph,
+            graph.n_inputs - record.plan.task.n_inputs,
             Lives.replay(edits, Operation.ADD_NODE, Operation.REMOVE_NODE, nodes),
             edges,
             Tracks(first, update[order], weight[order]),
@@ -143,9 +147,21 @@ class Timeline:
         )
 
     @property
+    def n_inputs(self) -> int:
+        """Inputs, which are the first rows of the nodes."""
+        return self.graph.n_inputs
+
+    @property
     def n_fixed(self) -> int:
         """Inputs and outputs, which are the first rows of the nodes."""
-        return self.n_inputs + self.n_outputs
+        return self.n_inputs + self.graph.n_outputs
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of nodes that are drawn at some time."""
+        shrinks, grows = (self.edges.died < FOREVER).any(), self.hidden.n > 0
+        late = {"unused input"} if shrinks else set()
+        return {*drawn_kinds(self.graph, self.n_biases)} | late | ({"hidden"} if grows else set())
 
     @property
     def hidden(self) -> Lives:
