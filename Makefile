@@ -1,4 +1,4 @@
-# `make demo` and `make test` each do all of their own set-up, in .venv.
+# `make demo` and `make test` each do all of their own set-up, in .venv; the demo takes no developer's tools.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
@@ -6,11 +6,16 @@ unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes share what is co
 
 .PHONY: demo test setup format lint types imports docs kernels tests torture release clean
 
-demo: setup
+demo: .venv/library
 	rm -rf runs/demo
-	$(BIN)/smgrnn distill CartPole-v1 --max-parameters 6 --out runs/demo
+	$(BIN)/smgrnn distill LunarLander-v3 --max-parameters 44 --out runs/demo
 	$(BIN)/smgrnn export runs/demo --to c
-	@echo "Watch it grow: $(BIN)/smgrnn view runs/demo"
+	$(BIN)/smgrnn view runs/demo --record runs/demo/growth.gif
+	@echo "Look at these next:"
+	@echo "  runs/demo/growth.gif    the network as it grows"
+	@echo "  runs/demo/growth.html   the same in a browser, where you can stop it and point at nodes"
+	@echo "  runs/demo/topology.png  the selected network"
+	@echo "  runs/demo/curves.png    return, size and agreement with the expert during training"
 
 test: setup
 	$(MAKE) --no-print-directory -j2 lint types imports docs kernels
@@ -18,9 +23,13 @@ test: setup
 
 setup: .venv/installed
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/library: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(PIP) --upgrade pip  # Python 3.11 brings one that takes twice as long to choose versions
+	$(PIP) -e '.[view]'
+	touch $@
+
+.venv/installed: .venv/library
 	$(PIP) -e '.[dev]'
 	touch $@
 
