@@ -19,7 +19,7 @@ FUNCTIONS = {"tanh": math.tanh, "sigmoid": lambda z: 1 / (1 + math.exp(-z)), "ma
 
 def small_policy(graph: Graph, *, is_choice: bool = False, **settings: Any) -> Policy:
     """Return a policy of two inputs with a bias, and its observations scaled."""
-    config = NetworkConfig(n_inputs=3, n_outputs=graph.n_outputs, **settings)
+    config = NetworkConfig(n_inputs=2, n_outputs=graph.n_outputs, bias=True, **settings)
     task = Task(id="network", n_inputs=2, n_outputs=graph.n_outputs, is_discrete=is_choice)
     names = Names(NAMES.inputs, NAMES.outputs[: graph.n_outputs])
     scales = Normalisation(np.array([0.5, -1.0]), np.array([2.0, 0.25]))

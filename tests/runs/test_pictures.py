@@ -27,7 +27,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 def words(record: Record, graph: Graph, folder: Path) -> list[str]:
     """Return what the picture of a record says that hands over a graph."""
-    network = NetworkConfig(n_inputs=graph.n_inputs, n_outputs=graph.n_outputs)
+    network = NetworkConfig(n_inputs=4, n_outputs=2, bias=True)
     student = Checkpoint(Policy(graph, network, record.plan.task), 1, np.array([1.0]))
     with mpl.rc_context({"svg.fonttype": "none"}):
         draw_topology(replace(record, checkpoints=(student,)), folder / "topology.svg")
