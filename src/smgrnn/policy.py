@@ -114,7 +114,7 @@ class Policy:
         return f"Policy({self.task.id}: {self.graph})"
 
     def _repr_html_(self) -> str:
-        return network_html(repr(self), self.graph)
+        return network_html(repr(self), self.graph, self.config.bias)
 
     def __call__(self, observation: Any) -> Any:
         """Return the action for an observation (n,), or those for a batch of them (b, n).

@@ -64,9 +64,9 @@ def test_the_curves_mark_when_the_job_was_done_and_nothing_lies_on_them(
         texts = [text.get_text() for text in drawn[-1].findobj(Text)]
         assert ("solved in episode 115" in texts) == is_solved
         assert ("selected: episode 150" in texts) == is_solved
-        assert {"Return", "Size", "Agreement with the expert, %", "solved: 475"} < set(texts)
-    drawn[-1].draw_without_rendering()
-    for ax in drawn[-1].axes:
+        assert {"Return", "Size", "Agreement with the expert, %", "solved at 475"} < set(texts)
+        drawn[-1].draw_without_rendering()
+    for ax in (ax for figure in drawn for ax in figure.axes):
         legend, title = (each.get_window_extent() for each in (ax.get_legend(), ax._left_title))
         assert legend.y0 > ax.bbox.y1 - 1
         assert title.x1 < legend.x0

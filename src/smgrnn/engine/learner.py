@@ -501,7 +501,7 @@ class Learner:
         return f"Learner({self._state.graph}, {self.n_updates} updates)"
 
     def _repr_html_(self) -> str:
-        return network_html(repr(self), self.graph)
+        return network_html(repr(self), self.graph, self.config.bias)
 
     def _alone(self) -> threading.Lock:
         """Return the lock that a user of the state holds, unless somebody holds it already.

@@ -193,14 +193,14 @@ def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
         ax.text(x, y, f"{edge.weight:+.3g}".replace("-", MINUS), **look)
 
 
-def network_html(title: str, graph: Graph) -> str:
+def network_html(title: str, graph: Graph, n_biases: int = 0) -> str:
     """Return the view of a network in a notebook: one line of facts with the drawing under it."""
     from smgrnn.plotting import Figure, save_figure
 
     picture = ""
     if graph.n_edges <= LARGEST_DRAWN:
         figure = Figure(figsize=(4.5, 3.2), layout="constrained")
-        draw(graph, figure.subplots())
+        draw(graph, figure.subplots(), n_biases=n_biases)
         picture = save_figure(figure, "svg").decode()
         picture = picture[picture.index("<svg") :]
     return f"<div><code>{escape(title)}</code><br>{picture}</div>"

@@ -457,7 +457,7 @@ class SMGrNN(nn.Module):
         return f"{self._structure}, iterations={self.config.iterations}, {names}"
 
     def _repr_html_(self) -> str:
-        return network_html(repr(self), self.graph)
+        return network_html(repr(self), self.graph, self.config.bias)
 
 
 def carry_tensor(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:

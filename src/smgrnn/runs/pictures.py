@@ -14,7 +14,7 @@ from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.stage_scores import normalised
 from smgrnn.storage import write_file, writing
-from smgrnn.text import plus_minus, quantity
+from smgrnn.text import number, plus_minus, quantity
 
 RETURN, NODES, EDGES, LIKENESS, SELECTED = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c", "#a3329f"
 """Colours of the curves."""
@@ -36,7 +36,7 @@ def curves_figure(record: Record) -> Any:
     from smgrnn.plotting import Figure
 
     episodes, plan = record.episodes, record.plan
-    number, steps = np.arange(1, episodes.n + 1), np.maximum(episodes.steps, 1)
+    x, steps = np.arange(1, episodes.n + 1), np.maximum(episodes.steps, 1)
     noisy = [("Return", episodes.returns, RETURN)]
     if episodes.agreed.any():
         noisy.append(("Agreement with the expert, %", 100 * episodes.agreed / steps, LIKENESS))
@@ -48,19 +48,20 @@ def curves_figure(record: Record) -> Any:
     # A name with two $ in it is not a formula.
     figure.suptitle(f"{plan.task.id}, {plan.student}, seed {plan.seed}", parse_math=False)
     for ax, (title, values, colour) in zip(panels[::2], noisy, strict=True):
-        ax.plot(number, values, color=colour, alpha=0.25, linewidth=0.6, label="one episode")
+        ax.plot(x, values, color=colour, alpha=0.25, linewidth=0.6, label="one episode")
         average = moving_average(values)
-        label = f"mean of {quantity(values.size - average.size + 1, 'episode')}"
-        ax.plot(number[-average.size :], average, color=colour, linewidth=1.6, label=label)
+        label = f"mean of {values.size - average.size + 1}"
+        ax.plot(x[-average.size :], average, color=colour, linewidth=1.6, label=label)
         ax.set_title(title, loc="left", fontsize=10)
-    panels[1].plot(number, episodes.n_edges, color=EDGES, linewidth=1.4, label="parameters")
-    panels[1].plot(number, episodes.n_nodes, color=NODES, linewidth=1.4, label="nodes")
+    panels[1].plot(x, episodes.n_edges, color=EDGES, linewidth=1.4, label="parameters")
+    panels[1].plot(x, episodes.n_nodes, color=NODES, linewidth=1.4, label="nodes")
     panels[1].set_title("Size", loc="left", fontsize=10)
     panels[-1].set_xlabel("episode")
     _mark_moments(panels, record)
     above: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.1}
+    small: Any = {"fontsize": 8, "columnspacing": 0.9, "handlelength": 1.4, "handletextpad": 0.5}
     for ax in panels:
-        ax.legend(frameon=False, ncols=5, fontsize=8.5, columnspacing=1.2, **above)
+        ax.legend(frameon=False, ncols=5, **small, **above)
         ax.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -68,15 +69,19 @@ def curves_figure(record: Record) -> Any:
 def _mark_moments(panels: Any, record: Record) -> None:
     """Draw the levels of return and size to compare with, and mark the selected network."""
     plan, last = record.plan, record.episodes.n
-    dashed = {"linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
-    if (threshold := plan.task.reward_threshold) is not None:
-        panels[0].axhline(threshold, color=NODES, label=f"solved: {threshold:g}", **dashed)
-    if limit := getattr(plan, "max_parameters", None):
-        panels[1].axhline(limit, color=EDGES, label=f"limit: {limit:,}", **dashed)
+    levels = [  # panel, name, value, color, width and style of the line
+        (0, "solved at", plan.task.reward_threshold, NODES, 1.0, "--"),
+        (1, "limit", getattr(plan, "max_parameters", None), EDGES, 1.0, "--"),
+    ]
+    for panel, name, level, colour, width, style in levels:
+        if level is not None:
+            label = f"{name} {number(level, int(not float(level).is_integer()))}"
+            look: Any = {"color": colour, "linewidth": width, "linestyle": style, "zorder": 1.5}
+            panels[panel].axhline(level, label=label, **look)
     moments = {}
     if (done := find_done(record)) is not None:
         moments[f"solved in episode {done:,}"] = done, NODES
-    if record.held_out.size and record.selected.episode < last:
+    if record.held_out.size and record.checkpoints:
         selected = record.selected
         moments[f"selected: episode {selected.episode:,}"] = selected.episode, SELECTED
         for ax, value in zip(panels, (record.held_out.mean(), selected.n_parameters), strict=False):

@@ -108,7 +108,7 @@ class Run(Session[Plan]):
         return f"Run({whose}, {n_done} of {plan.n_episodes} episodes)"
 
     def _repr_html_(self) -> str:
-        return network_html(f"{self}: {self.graph}", self.graph)
+        return network_html(f"{self}: {self.graph}", self.graph, self.policy.config.bias)
 
     @property
     def task(self) -> Task:
