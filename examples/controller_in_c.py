@@ -19,8 +19,9 @@ import numpy as np
 
 import smgrnn
 from smgrnn.experts import shipped_experts
-from smgrnn.export import export_policy
+from smgrnn.export import export
 from smgrnn.export.c import fixed_bytes
+from smgrnn.export.program import program_of
 
 COMPILE = ("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 TIMER = Path(__file__).parent / "controller_in_c" / "time_steps.c"
@@ -33,7 +34,7 @@ class Controller:
         subprocess.run([*COMPILE, "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
         self._code = ctypes.CDLL(str(library.resolve()))
         (n_states,) = re.findall(r"_STATES (\d+)", source.with_suffix(".h").read_text())
-        self._state = (ctypes.c_float * int(n_states))()
+        self._state = (ctypes.c_float * max(int(n_states), 1))()
 
     def reset(self) -> None:
         """Forget the last episode."""
@@ -59,7 +60,7 @@ def build_controller(task: str, folder: Path, played: int = 100, **settings: Any
     """Distil a controller into a folder, and return what it is like in C."""
     smgrnn.distill(task, seed=0, out=folder / "run", **settings)
     policy = smgrnn.load(folder / "run")
-    _, source = export_policy(policy, "c", folder / "controller.c")
+    _, source = export(policy, folder / "controller.c")
     returns, seen = play(Controller(source, folder / "controller.so"), task, played)
     timer = folder / "time_steps"
     subprocess.run([*COMPILE, f"-I{folder}", TIMER, source, "-o", timer, "-lm"], check=True)
@@ -68,7 +69,7 @@ def build_controller(task: str, folder: Path, played: int = 100, **settings: Any
     subprocess.run(["cc", "-std=c99", "-Os", "-c", source, "-o", small], check=True)
     sizes = subprocess.run(["size", small], capture_output=True, text=True, check=True).stdout
     code, data, *_ = map(int, sizes.splitlines()[1].split()[:2])
-    fixed = fixed_bytes(policy)
+    fixed = fixed_bytes(policy, program_of(policy))
     return Outcome(policy.graph.n_edges, *fixed, code + data, returns, float(timed.stdout))
 
 

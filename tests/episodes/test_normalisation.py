@@ -14,7 +14,7 @@ from smgrnn import Run, distill, load
 from smgrnn.episodes.backends import normalisation_by
 from smgrnn.errors import FileFormatError
 from smgrnn.experts import Expert
-from smgrnn.export import export_policy
+from smgrnn.export import export
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.seeding import episode_seed
 from smgrnn.storage import read_arrays, write_arrays
@@ -175,7 +175,7 @@ def test_c_and_onnx_take_raw_observations_over_whole_episodes(
 ) -> None:
     played = exports.play_episodes(policy, 10)
     binary = exports.build(policy, tmp_path, *exports.SANITIZED)
-    (file,) = export_policy(policy, "onnx", tmp_path / "controller")
+    (file,) = export(policy, tmp_path / "controller", to="onnx")
     session, rows = onnxruntime.InferenceSession(file), []
     assert session.get_modelmeta().custom_metadata_map["normalise"] == "True"
     state = np.zeros((1, played.states.shape[1]), np.float32)
@@ -193,8 +193,8 @@ def test_c_and_onnx_take_raw_observations_over_whole_episodes(
 def test_graphs_tell_what_their_inputs_are_normalised_by(policy: Policy, tmp_path: Path) -> None:
     assert policy.normalisation is not None
     mean, scale = policy.normalisation
-    (graphml,) = export_policy(policy, "graphml", tmp_path / "controller")
-    (file,) = export_policy(policy, "json", tmp_path / "controller")
+    (graphml,) = export(policy, tmp_path / "controller", to="graphml")
+    (file,) = export(policy, tmp_path / "controller", to="json")
     node_link = nx.node_link_graph(json.loads(file.read_text()), edges="edges")
     for graph in (nx.read_graphml(graphml, node_type=int), node_link):
         assert graph.graph["normalise"]

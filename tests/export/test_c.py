@@ -1,5 +1,6 @@
 """An exported C program acts as the engine does."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,18 @@ import pytest
 
 from smgrnn import Graph, NetworkConfig, Policy, load
 from smgrnn.errors import ConfigError
-from smgrnn.export import export_policy
+from smgrnn.export import STYLES, export
 from smgrnn.export.c import c_name, fixed_bytes
+from smgrnn.export.program import program_of
 from smgrnn.export.wiring import facts
+from smgrnn.policy import Normalisation
 from smgrnn.tasks import Task
 from smgrnn_paper import evolve
 from support import exports
 from support.exports import (
     SANITIZED,
     STRICT,
+    Played,
     build,
     check,
     choosing,
@@ -34,7 +38,9 @@ from support.runs import trained
 def test_a_step_equals_the_engines(case: dict[str, Any], tmp_path: Path) -> None:
     policy = random_policy(**case)
     played = random_rows(policy)
-    check(played, *replay(policy, played, build(policy, tmp_path, *STRICT)))
+    for style in STYLES:
+        binary = build(policy, tmp_path / style, *STRICT, style=style)
+        check(played, *replay(policy, played, binary, is_straight=style == "unrolled"))
 
 
 def test_a_step_by_hand(tmp_path: Path) -> None:
@@ -71,6 +77,38 @@ def test_a_step_that_is_not_finite_is_refused_and_changes_nothing(
     np.testing.assert_array_equal(states[1], states[0])
 
 
+@pytest.mark.parametrize("style", STYLES)
+def test_what_no_action_depends_on_is_not_in_the_code(style: str, tmp_path: Path) -> None:
+    """Input 2 is not read, node 6 reaches no output, and iterations change nothing.
+
+    The normalisation and the constant input 3 become 2 constants beside 3 weights.
+    """
+    edges = [(0, 4, 1.5), (1, 4, -2.0), (1, 5, 0.5), (3, 5, 0.25), (0, 6, 1.0)]
+    graph = Graph.from_edges(4, 2, 1, edges)
+    config = NetworkConfig(
+        n_inputs=3, n_outputs=2, bias=True, iterations=3, readout="sum", carry_state=False
+    )
+    scales = Normalisation(np.array([0.5, -1.0, 9.0]), np.array([2.0, 0.1, 9.0]))
+    task = Task("dead", 3, 2, is_discrete=True)
+    policy = Policy(graph, config, task, normalisation=scales)
+    observations = np.random.default_rng(1).normal(size=(10_000, 3)).astype(np.float32)
+    played = Played(
+        np.ones(10_000, bool),
+        observations,
+        policy(observations),
+        policy.player.act(scales(observations))[1],
+        np.zeros((10_000, 3)),
+    )
+    binary = build(policy, tmp_path / style, *STRICT, style=style)
+    actions, _ = replay(policy, played, binary, is_straight=style == "unrolled")
+    assert (actions == played.actions)[~played.is_tie].all()
+    assert 0.4 < played.actions.mean() < 0.9
+    header, source = ((tmp_path / style / f"controller.{end}").read_text() for end in "hc")
+    assert "3 weights + 2 constants in float" in header
+    assert "observation[2]: in 2 (not read)" in header
+    assert not re.search("math.h|tanhf|mean|scale|observation.2", source)
+
+
 def test_a_network_without_edges_compiles_and_chooses_the_first_action(tmp_path: Path) -> None:
     policy = choosing(Graph.from_edges(1, 2))
     played = random_rows(policy)
@@ -80,13 +118,14 @@ def test_a_network_without_edges_compiles_and_chooses_the_first_action(tmp_path:
 
 
 def test_tables_are_as_large_as_counted_by_hand() -> None:
-    """LOOP has 2 nodes that edges enter and 4 edges: 2·1 + 4·1 + 4·4 bytes, and 2 states.
+    """Two sums have 4 edges: 3·1 + 4·1 + 4·4 bytes, and 1 for the state that goes on as it is.
 
-    Edges into inputs are left out.
+    Of LOOP's two states, both are read by the next step.  Edges into inputs are left out.
     """
     small = choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)]))
     assert facts(small)["n_parameters"] == 1
-    assert fixed_bytes(choosing(LOOP)) == (22, 8)
+    policy = choosing(LOOP)
+    assert fixed_bytes(policy, program_of(policy)) == (24, 8)
 
 
 @pytest.mark.parametrize(("n_inputs", "types"), [(255, "uint8_t"), (300, "uint16_t")])
@@ -98,13 +137,13 @@ def test_indices_take_the_smallest_type_and_still_work(
     played = random_rows(policy)
     check(played, *replay(policy, played, build(policy, tmp_path, *SANITIZED)))
     source = (tmp_path / "controller.c").read_text()
-    assert f"static const {types} fan_in[3]" in source
+    assert f"static const {types} first_edge[3]" in source
     assert f"static const {types} source[{n_inputs}]" in source
 
 
 def test_the_header_works_from_cpp_and_two_controllers_link_together(tmp_path: Path) -> None:
     for number, name in enumerate(("left.c", "right.c")):
-        export_policy(random_policy(number, is_discrete=True, has_bias=False), "c", tmp_path / name)
+        export(random_policy(number, is_discrete=True, has_bias=False), tmp_path / name, to="c")
     (tmp_path / "main.cpp").write_text(
         '#include "left.h"\n#include "right.h"\n'
         "int main() { left_state left; right_state right; left_reset(&left);\n"
@@ -164,7 +203,7 @@ def test_the_name_of_a_task_stays_in_its_comment(tmp_path: Path) -> None:
     """A name could end the comment, and what followed was code."""
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.5)])
     policy = choosing(graph, "a */ int main(void) { return 7; } /* b")
-    for path in export_policy(policy, "c", tmp_path / "net"):
+    for path in export(policy, tmp_path / "net", to="c"):
         head = path.read_text().splitlines()[0]
         assert "a * / int main(void)" in head
         assert head.count("*/") == path.name.endswith(".c")
@@ -183,5 +222,5 @@ def test_what_c_cannot_hold_is_refused(
 ) -> None:
     policy = choosing(Graph.from_edges(1, 2, edges=[(0, 1, weight)]))
     with pytest.raises(ConfigError, match=f"^{sentence}"):
-        export_policy(policy, "c", tmp_path / name)
+        export(policy, tmp_path / name, to="c")
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from smgrnn import NetworkConfig
-from smgrnn.export import FORMATS, export_policy
+from smgrnn.export import FORMATS, export
 from smgrnn.graph.state import Edge
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task
@@ -30,7 +30,7 @@ def test_networkx_reads_back_the_same_graph(to: str, read: Any, tmp_path: Path) 
     config = NetworkConfig(n_inputs=1, n_outputs=1, bias=True, iterations=3, activation="relu")
     task = Task("small", 1, 1, is_discrete=False, action_low=(-2.0,), action_high=(2.0,))
     policy = Policy(SMALL, config, task)
-    (file,) = export_policy(policy, to, tmp_path / "controller")
+    (file,) = export(policy, tmp_path / "controller", to=to)
     view = read(file)
     assert view.is_directed()
     kinds = ("input", "bias", "output", "hidden", "hidden")
@@ -47,6 +47,6 @@ def test_one_policy_is_one_file(to: str, tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         policy = exports.random_policy(1, is_discrete=True, has_bias=True)
-        files = export_policy(policy, to, tmp_path / name / "controller")
+        files = export(policy, tmp_path / name / "controller", to=to)
         texts.append([file.read_bytes() for file in files])
     assert texts[0] == texts[1]

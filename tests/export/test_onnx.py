@@ -9,7 +9,7 @@ import onnxruntime
 import pytest
 
 from smgrnn import Policy
-from smgrnn.export import export_policy
+from smgrnn.export import export
 from smgrnn.export.to_onnx import OPSET
 from smgrnn.export.wiring import facts
 from support import exports
@@ -17,7 +17,7 @@ from support.exports import TOLERANCE, Played, check, every_case, random_policy,
 
 
 def session(policy: Policy, folder: Path) -> Any:
-    (file,) = export_policy(policy, "onnx", folder / "controller")
+    (file,) = export(policy, folder / "controller", to="onnx")
     return onnxruntime.InferenceSession(file)
 
 
@@ -94,7 +94,7 @@ def test_a_batch_is_many_controllers(tmp_path: Path) -> None:
 
 def test_the_model_says_what_it_is(tmp_path: Path) -> None:
     policy = random_policy(1, is_discrete=True, has_bias=False, iterations=3, readout="sum")
-    (file,) = export_policy(policy, "onnx", tmp_path / "controller.onnx")
+    (file,) = export(policy, tmp_path / "controller.onnx", to="onnx")
     model = onnx.load(file)
     assert [(entry.domain, entry.version) for entry in model.opset_import] == [("", OPSET)]
     properties = {entry.key: entry.value for entry in model.metadata_props}

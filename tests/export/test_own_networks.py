@@ -12,7 +12,7 @@ import torch
 import smgrnn
 from smgrnn import EditDraft, Graph, Learner, NetworkConfig, SMGrNN, StructuralPlasticity
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.export import FORMATS, export_policy
+from smgrnn.export import FORMATS, export
 from smgrnn.policy import policy_of
 from smgrnn.runs.own_loop import record_of
 from smgrnn.storage import read_arrays, write_arrays
@@ -38,14 +38,14 @@ def test_a_network_of_any_kind_is_exported(to: str, tmp_path: Path) -> None:
     run = smgrnn.distill("xor", episodes=2)
     sources = {"net": net, "learner": Learner.from_network(net), "run": run, "record": run.record}
     for name, source in {**sources, "policy": policy_of(net)}.items():
-        assert all(path.stat().st_size for path in export_policy(source, to, tmp_path / name))
+        assert all(path.stat().st_size for path in export(source, tmp_path / name, to=to))
 
 
 def test_what_is_no_network_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^Expected an SMGrNN, a Learner.* Got a Linear instead"):
-        export_policy(torch.nn.Linear(2, 2), "c", tmp_path / "linear")
+        export(torch.nn.Linear(2, 2), tmp_path / "linear", to="c")
     with pytest.raises(ConfigError, match=r"scalar node states"):
-        export_policy(SMGrNN(4, 2, state_dim=2), "c", tmp_path / "wide")
+        export(SMGrNN(4, 2, state_dim=2), tmp_path / "wide", to="c")
 
 
 def test_the_policy_of_a_network_acts_as_the_network(tmp_path: Path) -> None:
@@ -73,16 +73,16 @@ def test_outputs_without_bounds_leave_c_as_they_are(tmp_path: Path) -> None:
 
 
 def test_names_appear_in_every_format_and_end_no_comment(tmp_path: Path) -> None:
-    header, source = export_policy(named_net(), "c", tmp_path / "own")
+    header, source = export(named_net(), tmp_path / "own", to="c")
     text = header.read_text(encoding="utf-8")
     assert " *     observation[1]: speed\n" in text
     assert " *     output[1]: brake\n" in text
     subprocess.run([tool("gcc"), *STRICT, "-c", source, "-o", tmp_path / "own.o"], check=True)
-    (file,) = export_policy(named_net(), "json", tmp_path / "own.json")
+    (file,) = export(named_net(), tmp_path / "own.json", to="json")
     nodes = json.loads(file.read_text())["nodes"]
     assert [node.get("name") for node in nodes[:2]] == ["height", "speed"]
     onnx = pytest.importorskip("onnx")
-    (file,) = export_policy(named_net(), "onnx", tmp_path / "own.onnx")
+    (file,) = export(named_net(), tmp_path / "own.onnx", to="onnx")
     properties = {each.key: each.value for each in onnx.load(file).metadata_props}
     assert json.loads(properties["outputs_names"]) == ["wait", "brake"]
 

@@ -15,16 +15,21 @@ from numpy.typing import NDArray
 import smgrnn
 from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig
-from smgrnn.export import export_policy
+from smgrnn.export import export
+from smgrnn.export.program import program_of
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, make_env
 
-STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+STRICT = (
+    *("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"),
+    "-Wdouble-promotion",
+)
 SANITIZED = (*STRICT, "-g", "-fsanitize=undefined,address", "-fno-sanitize-recover")
 TOLERANCE = 1e-5
 """Largest difference between the engine, in double precision, and an export, in single."""
 REPLAY = Path(__file__).parent / "replay.c"
+REPLAY_INTEGERS = REPLAY.with_name("replay_integers.c")
 
 
 def tool(name: str) -> str:
@@ -104,12 +109,13 @@ def _inside(policy: Policy) -> tuple[Floats, Floats]:
     return sums[graph.n_inputs :][: config.n_outputs], states
 
 
-def build(policy: Policy, folder: Path, *flags: str) -> Path:
+def build(policy: Policy, folder: Path, *flags: str, by: Path = REPLAY, **how: Any) -> Path:
     """Export a policy to C and compile it with the program that replays observations."""
-    _, source = export_policy(policy, "c", folder / "controller.c")
+    folder.mkdir(exist_ok=True)
+    _, source = export(policy, folder / "controller.c", **how)
     binary = folder / "replay"
     kind = () if policy.task.is_discrete else ("-DCONTINUOUS",)
-    files = [f"-I{folder}", str(REPLAY), str(source), "-o", str(binary), "-lm"]
+    files = [f"-I{folder}", str(by), str(source), "-o", str(binary), "-lm"]
     done = subprocess.run(
         [tool("cc"), *flags, *kind, *files], capture_output=True, text=True, check=False
     )
@@ -117,7 +123,17 @@ def build(policy: Policy, folder: Path, *flags: str) -> Path:
     return binary
 
 
-def replay(policy: Policy, played: Played, *command: str | Path) -> tuple[Any, Any]:
+def replay_integers(binary: Path, rows: Any, starts: Any) -> Any:
+    """Return what a controller in integers returns, does and keeps, for rows of integers."""
+    records = np.concatenate([np.asarray(starts)[:, None], rows], axis=1).astype(np.int16)
+    done = subprocess.run([binary], input=records.tobytes(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return np.frombuffer(done.stdout, np.int16).reshape(len(rows), -1)
+
+
+def replay(
+    policy: Policy, played: Played, *command: str | Path, is_straight: bool = False
+) -> tuple[Any, Any]:
     """Return the actions and states of a compiled controller that sees the same observations."""
     records = np.concatenate([played.starts[:, None], played.observations], axis=1)
     done = subprocess.run(
@@ -127,10 +143,14 @@ def replay(policy: Policy, played: Played, *command: str | Path) -> tuple[Any, A
     assert not done.stderr or b"ERROR SUMMARY: 0 errors" in done.stderr, done.stderr.decode()
     rows = np.frombuffer(done.stdout, np.float32).reshape(len(records), -1)
     results, rest = rows[:, 0], rows[:, 1:]
+    n_actions = 0 if policy.task.is_discrete else policy.task.n_outputs
+    program, states = program_of(policy, is_straight=is_straight), played.states.copy()
+    if program.is_carried:  # no action depends on any other state
+        states[:, program.states] = rest[:, n_actions:]
     if policy.task.is_discrete:
-        return results.astype(int), rest
+        return results.astype(int), states
     assert (results == 0).all()
-    return rest[:, : policy.task.n_outputs], rest[:, policy.task.n_outputs :]
+    return rest[:, :n_actions], states
 
 
 def check(played: Played, actions: Any, states: Any) -> None:

@@ -26,7 +26,9 @@ int main(void)
         result = (float)controller_step(&state, record + 1);
         fwrite(&result, sizeof result, 1, stdout);
 #endif
+#if CONTROLLER_STATES > 0
         fwrite(state.node, sizeof state.node, 1, stdout);
+#endif
     }
     return 0;
 }

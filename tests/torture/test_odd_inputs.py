@@ -19,7 +19,7 @@ from smgrnn.arrays import Arrays
 from smgrnn.config import RunConfig
 from smgrnn.errors import SmgrnnError
 from smgrnn.experts import read_expert, write_expert
-from smgrnn.export import export_policy
+from smgrnn.export import export
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
 from smgrnn.rules.settings import HistoryOnEdit
@@ -182,7 +182,7 @@ def use_record(path: Path, rng: Random) -> None:
         record.summary()
     policy = record.student(final=rng.random() < 0.3).policy
     with TemporaryDirectory() as folder:
-        export_policy(policy, rng.choice(["c", "json", "graphml"]), Path(folder) / "a")
+        export(policy, Path(folder) / "a", to=rng.choice(["c", "json", "graphml"]))
     policy.reset()
     policy(np.zeros(policy.task.n_inputs))
     if rng.random() < 0.3:

@@ -2,20 +2,33 @@
 
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
-from smgrnn.commands.options import SELECTION, selection
+from smgrnn.commands.options import SELECTION, import_from_here, selection
 from smgrnn.commands.output import Output
-from smgrnn.export import FORMATS, export_policy
+from smgrnn.errors import ConfigError
+from smgrnn.export import FORMATS, NUMBERS, STYLES, export, integers
 from smgrnn.export.c import c_name, fixed_bytes
+from smgrnn.export.integers import IntegerPolicy
+from smgrnn.export.program import program_of
+from smgrnn.export.trial import find_place, try_beside
 from smgrnn.export.wiring import facts
-from smgrnn.policy import BARE
+from smgrnn.policy import BARE, Policy
 from smgrnn.runs.record import load
 from smgrnn.text import quantity
+from smgrnn.validation import Count, checked
 
 OPTIONS = f"""
 RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
 --to {{{",".join(FORMATS)}}} !
                       the format
+--type {{{",".join(NUMBERS)}}} [float]
+                      the numbers of C: floats, or integers with weights of 16 or 8 bits
+--min-return RETURN   refuse integers whose mean return on new episodes is lower
+--held-out N [100]    new episodes that judge integers beside floats
+--task TASK           the task of the run, if it is your own code
+--style {{{",".join(STYLES)}}} [tables]
+                      C with tables that a loop reads, or unrolled into straight-line code
 --out FILE            file to write, without its ending (default: the task's name, next to the
                       network)
 {SELECTION}"""
@@ -27,16 +40,50 @@ def run(args: Namespace, output: Output) -> None:
     policy = load(source, **selection(args))
     task, folder = policy.task.id, source if source.is_dir() else source.parent
     name = source.stem if task == BARE else c_name(task.split(":")[-1])
-    paths = export_policy(policy, args.to, args.out or folder / name)
+    out, judged = args.out or folder / name, dict[str, Any]()
+    if args.type != "float":
+        import_from_here(args.task)
+        chosen = integers(policy, args.type, style=args.style, task=args.task)
+        policy, judged = chosen, _judged(policy, chosen, args)
+    elif args.min_return is not None:
+        raise ConfigError("--min-return judges integers; add --type q15 or --type q7.")
+    paths = export(policy, out, to=args.to, type=args.type, style=args.style)
     files = {str(path): path.stat().st_size for path in paths}
-    report = {"format": args.to, "files": files, **facts(policy)}
+    report = {"format": args.to, "files": files, **facts(policy), **judged}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]
     what = ", ".join(filter(None, (task, policy.student)))
     parameters = quantity(report["n_parameters"], "parameter")
     lines.append(f"{what}: {parameters}, {quantity(policy.graph.n_hidden, 'hidden node')}")
     if args.to == "c":
-        report["table_bytes"], report["state_bytes"] = fixed_bytes(policy)
+        straight = program_of(policy, is_straight=args.style == "unrolled")
+        program = getattr(policy, "program", straight)
+        report["weights"], report["constants"] = program.n_weights, program.n_constants
+        report["table_bytes"], report["state_bytes"] = fixed_bytes(policy, program, args.style)
+        lines.append("{weights} weights + {constants} constants".format(**report))
         lines.append(
             "{table_bytes} bytes of constant tables, {state_bytes} bytes of state".format(**report)
         )
+    if judged:
+        lines.append(
+            "return on new episodes: {return:.1f} in {type}, {float_return:.1f} in floats; the "
+            "same action on {agreement:.2%} of steps".format(**judged)
+        )
     output.result("\n".join(lines), report)
+
+
+def _judged(policy: Policy, chosen: IntegerPolicy, args: Namespace) -> dict[str, Any]:
+    """Return how integers do beside floats; refuse them if they return too little."""
+    place, n = find_place(policy, args.task), checked(args.held_out, Count, "--held-out")
+    of_floats, trial = (try_beside(each, policy, place, n) for each in (policy, chosen))
+    found = float(trial.returns.mean())
+    if args.min_return is not None and found < args.min_return:
+        raise ConfigError(
+            f"In {args.type} the network returns {found:.1f} on {n} new episodes, less than "
+            f"--min-return {args.min_return:g}. Use a wider --type."
+        )
+    return {
+        "type": args.type,
+        "return": found,
+        "float_return": float(of_floats.returns.mean()),
+        "agreement": trial.agreement,
+    }

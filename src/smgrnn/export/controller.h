@@ -1,7 +1,9 @@
 /* $name: a neural controller for $task, written by smgrnn $version.
  *
  * $about
+ * $numbers
  * $memory
+ * $network
  *
 $names
  *
@@ -10,11 +12,11 @@ $names
  *     $call
  *
  * Nothing is allocated and nothing is global: one ${name}_state is one controller.
- * Compile as C99 and link with the mathematical library (-lm).
+ * $link
  */
 #ifndef ${upper}_H
 #define ${upper}_H
-
+$include
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,17 +24,16 @@ extern "C" {
 #define ${upper}_OBSERVATIONS $n_observations
 #define ${upper}_ACTIONS $n_actions
 #define ${upper}_STATES $n_states
-
-/* Values of the output nodes and then of the hidden ones after the last step. */
+$units
+/* $kept */
 typedef struct {
-    float node[${upper}_STATES];
+    $member;
 } ${name}_state;
 
 /* Forget all steps so far. */
 void ${name}_reset(${name}_state *state);
 
-/* $promise
- * Return -1, and change nothing, if the observation or an output is not finite. */
+/* $promise */
 int ${name}_step($arguments);
 
 #ifdef __cplusplus

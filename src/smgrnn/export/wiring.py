@@ -5,6 +5,7 @@ import numpy as np
 from smgrnn.arrays import Ints, Singles
 from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
+from smgrnn.storage import digest
 
 
 def used_edges(policy: Policy) -> tuple[Ints, Ints, Singles]:
@@ -35,3 +36,12 @@ def facts(policy: Policy) -> dict[str, str | int | bool]:
         **{name: getattr(policy.config, name) for name in settings},
         "normalise": policy.normalisation is not None,
     }
+
+
+def network_digest(policy: Policy) -> str:
+    """Return a short SHA-256 of the network: its nodes, weights and settings."""
+    graph, scales = policy.graph, policy.normalisation
+    arrays = {"source": graph.source, "target": graph.target, "weight": graph.weight}
+    arrays |= {} if scales is None else scales._asdict()
+    nodes = [graph.n_inputs, graph.n_outputs, graph.n_nodes]
+    return digest("network", [facts(policy), nodes], arrays)[:12]

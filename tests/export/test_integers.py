@@ -1,0 +1,181 @@
+"""Controllers in integers: the C equals the model in Python, and both act as the floats do."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import smgrnn
+from smgrnn import Graph
+from smgrnn.errors import ConfigError, ShapeError, SmgrnnError
+from smgrnn.export import NUMBERS, STYLES, export, integers
+from smgrnn.export.integers import IntegerPolicy, activated
+from smgrnn.export.trial import find_place, try_beside
+from smgrnn.policy import Policy
+from support.commands import call
+from support.exports import (
+    CASES,
+    REPLAY_INTEGERS,
+    SANITIZED,
+    build,
+    choosing,
+    random_policy,
+    random_rows,
+    replay_integers,
+)
+from support.runs import trained
+
+TYPES = NUMBERS[1:]
+SOME = dict(list(CASES.items())[::5])
+
+
+def extremes(policy: IntegerPolicy, n: int) -> Any:
+    """Return observations in integers: usual ones, any, and the ends of the range."""
+    rng, shape = np.random.default_rng(2), (n, policy.task.n_inputs)
+    kinds = (
+        policy.integers(rng.normal(size=shape)),
+        rng.integers(-(2**15), 2**15, shape),
+        rng.choice([-(2**15), -1, 0, 1, 2**15 - 1], shape),
+    )
+    return np.choose(rng.integers(0, 3, (n, 1)), kinds)
+
+
+@pytest.mark.parametrize("case", SOME.values(), ids=SOME.keys())
+def test_the_c_equals_the_model_bit_for_bit(case: dict[str, Any], tmp_path: Path) -> None:
+    policy = random_policy(**case)
+    seen = random_rows(policy).observations
+    for number, style in zip(TYPES, STYLES, strict=True):
+        made = integers(policy, number, style=style, recording=seen)
+        rows, starts = extremes(made, 2000), np.arange(2000) % 10 == 0
+        binary = build(made, tmp_path / number, *SANITIZED, by=REPLAY_INTEGERS, style=style)
+        expected = []
+        for row, is_start in zip(rows, starts, strict=True):
+            if is_start:
+                made.reset()
+            act = made.step(row)
+            kept = made.states if made.program.is_carried else []
+            expected.append([act if policy.task.is_discrete else 0, *np.atleast_1d(act), *kept])
+        columns = np.array(expected, np.int64)[:, policy.task.is_discrete :]
+        np.testing.assert_array_equal(replay_integers(binary, rows, starts), columns)
+        source = (tmp_path / number / "controller.c").read_text()
+        assert not re.search("float|double|math.h|malloc", source)
+
+
+def test_weights_by_hand() -> None:
+    """An input up to 1 has 14 bits behind the point, as a reserve of twice its range.
+
+    The largest weight becomes the largest int8, and the others follow.
+    """
+    graph = Graph.from_edges(2, 2, edges=[(0, 2, 1.0), (0, 3, -0.5), (1, 2, 0.25)])
+    made = integers(choosing(graph), "q7", recording=[[1.0, -2.0], [0.5, 1.0]])
+    assert made.program.bits[:2] == (14, 13)
+    assert [row.terms for row in made.program.rows] == [{0: 127, 1: 64}, {0: -64}]
+    assert made.integers([0.5, 9.0]).tolist() == [8192, 32767]  # the second is saturated
+    assert made([0.5, 0.0]) == 0
+    assert made([-0.5, 0.0]) == 1
+    rows = np.array([[0.5, 0.0], [-0.5, 0.0], [0.0, -1.0]])
+    assert made(rows).tolist() == [made(row) for row in rows] == [0, 1, 1]
+
+
+def test_activations_are_close_to_exact_ones() -> None:
+    x = np.arange(-(2**15), 2**15)  # 12 bits behind the point: from -8 to 8
+    curves = {"tanh": np.tanh(x / 2**12), "sigmoid": 1 / (1 + np.exp(-x / 2**12))}
+    for kind, exact in curves.items():
+        assert np.abs(activated(kind, x, 0) / 2**15 - exact).max() < 1e-3
+    assert activated("identity", np.array([5, -5, 2**20]), 1).tolist() == [3, -2, 2**15 - 1]
+    assert activated("relu", np.array([5, -5]), 1).tolist() == [3, 0]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("integers")
+    trained(folder)
+    return folder / "run"
+
+
+def test_a_controller_keeps_its_return_in_integers(run: Path) -> None:
+    policy = smgrnn.load(run)
+    place = find_place(policy)
+    exact = try_beside(policy, policy, place, 10)
+    assert exact.agreement == 1
+    for number, bar in zip(TYPES, (0.99, 0.95), strict=True):
+        trial = try_beside(integers(policy, number), policy, place, 10)
+        assert trial.returns.mean() >= bar * exact.returns.mean()
+        assert trial.agreement > bar
+
+
+def test_the_command_judges_integers_before_it_writes(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("export", run, "--to", "c", "--held-out", 3)
+    call(*given, "--type", "q7", "--out", tmp_path / "seven", "--json")
+    report = json.loads(capsys.readouterr().out)
+    assert (report["type"], len(report["files"])) == ("q7", 2)
+    assert report["return"] > 0.9 * report["float_return"]
+    assert 0.9 < report["agreement"] <= 1
+    for words, sentence in {
+        (
+            "--type",
+            "q7",
+            "--min-return",
+            501,
+        ): "In q7 the network returns .* less than --min-return",
+        ("--min-return", 1): "--min-return judges integers; add --type q15",
+    }.items():
+        with pytest.raises(ConfigError, match=sentence):
+            call(*given, *words, "--out", tmp_path / "none")
+    assert {file.stem for file in tmp_path.iterdir()} == {"seven"}
+
+
+def steep() -> Policy:
+    return choosing(
+        Graph.from_edges(1, 2, 1, edges=[(0, 3, 1e5), (3, 1, 1.0)]), "network", iterations=2
+    )
+
+
+def wide() -> Policy:
+    return choosing(Graph.from_edges(3000, 2, edges=[(n, 3000, 0.5) for n in range(3000)]))
+
+
+@pytest.mark.parametrize(
+    ("policy", "path", "how", "sentence"),
+    [
+        (steep, "a.c", {"type": "q7", "recording": [[1.0]]}, "The network has weights too large"),
+        (wide, "a.c", {"type": "q7", "recording": np.ones((2, 3000))}, "A node with 3000 inputs"),
+        (steep, "a.c", {"type": "q7"}, "Pass observations that it will see as recording"),
+        (steep, "a.c", {"type": "q7", "recording": [1.0]}, "Expected a recording of rows of 1"),
+        (steep, "a.c", {"type": "q8"}, "There are no integers of type 'q8'"),
+        (steep, "a.onnx", {"type": "q7"}, "Only C has integers"),
+        (steep, "a.c", {"style": "table"}, "There is no style 'table'. Did you mean 'tables'"),
+        (steep, "a.txt", {}, "a.txt names no export format; end it with one of .onnx, .c"),
+        (steep, "a", {"to": "avr"}, "There is no export format 'avr'"),
+    ],
+)
+def test_what_integers_cannot_hold_is_refused_in_a_sentence(
+    policy: Any, path: str, how: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SmgrnnError, match=sentence) as refused:
+        export(policy(), tmp_path / path, **how)
+    assert isinstance(refused.value, (ConfigError, ShapeError))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_floats_become_integers_in_c_as_in_python(tmp_path: Path) -> None:
+    made = integers(choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0)])), "q15", recording=[[3.0]])
+    export(made, tmp_path / "net.c")
+    values = [0.0, 1.0, -1.0, 2.9999, 1e9, -1e9, 0.00024]
+    listed = ", ".join(f"{value}f" for value in values)
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "net.h"\nint main(void) {\n'
+        f"const float x[] = {{{listed}}}, unit[] = NET_UNITS;\n"
+        f'for (int i = 0; i < {len(values)}; i++) printf("%d ", NET_INTEGER(x[i], unit[0]));\n}}\n'
+    )
+    compiler = ["cc", "-std=c99", "-Wall", "-Werror", "main.c", "-o", "main"]
+    subprocess.run(compiler, cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    expected = made.integers(np.array(values, np.float32)[:, None])[:, 0]
+    assert list(map(int, done.stdout.split())) == expected.tolist()
