@@ -40,7 +40,7 @@ USUAL_PRESET: Preset = "frugal"
 """The preset of `smgrnn distill` and `smgrnn.distill`; the paper's experiments use "paper"."""
 Student = Literal["smgrnn", "static", "growth-only", "mlp-100", "mlp-200", "mlp-pruned"]
 EnvBackend = Literal["compiled", "gymnasium"]
-Selection = Literal["best", "final"]
+Selection = Literal["return", "faithful", "final"]
 Objective = Literal["mean", "worst", "share-above"]
 NETWORK = {entry.name for entry in fields(NetworkSettings)}
 """The settings of the network, which go by their own names."""
@@ -86,7 +86,8 @@ class RunSettings(Settings):
     held_out: Count = 100
     """New episodes that evaluate the selected network."""
     select: Selection = "final"
-    """Select the best network of the run, on separate episodes, or the final one."""
+    """Select the network with the best return, or the one most faithful to the expert, both on
+    separate episodes; or the final one."""
     max_parameters: Count | None = None
     """Maximum parameters of the result; training may exceed it temporarily.  None is any number."""
     keep: Share | None = None
@@ -396,7 +397,7 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
 
 FRUGAL: dict[str, Any] = {
     "episodes": 1500,
-    "select": "best",
+    "select": "return",
     "bias": True,
     "gain": 5.0,
     "density": 1.0,

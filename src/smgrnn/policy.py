@@ -161,6 +161,12 @@ class Policy:
             names=self.names,
         )
 
+    def answer_beside(self, observation: Any, wanted: Any, kind: int) -> tuple[Any, float]:
+        """Return the answer, as `answer` does, and its loss beside the one that is wanted."""
+        seen = observation if self.normalisation is None else self.normalisation(observation)
+        action, outputs, loss = self.player.act_beside(seen, wanted, kind)
+        return (action if self.task.is_discrete else outputs.copy()), loss
+
     def reset(self) -> None:
         """Set the node states to zero."""
         self._shape = None

@@ -3,7 +3,9 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from smgrnn import Plan, Record, load
 from smgrnn.commands.display import describe_all
+from smgrnn.experts import load_expert
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn_paper.evolution.evolution import Evolution
@@ -34,8 +37,8 @@ def test_results_go_to_stdout_and_progress_to_stderr(
     """`smgrnn distill > file` left an empty file."""
     monkeypatch.setenv("COLUMNS", "80")
     said = distill("--seeds", 2)
-    assert said.out.startswith("Selected network: ")
-    assert "Selected" not in said.err
+    assert said.out.startswith("Return: ")
+    assert "Return" not in said.err
     first, *rest = said.err.splitlines()
     assert first == "The expert has 0 hidden units and 10 parameters."
     assert first not in rest
@@ -57,22 +60,43 @@ def test_a_finished_run_shows_no_bar(smgrnn: Command, command: tuple[object, ...
     assert re.fullmatch(r"The (run|search) in a is finished\.", line)
 
 
-@pytest.mark.parametrize("select", ["best", "final"])
-def test_the_first_line_is_what_load_gives_on_held_out_episodes(
+@pytest.mark.parametrize("select", ["return", "final"])
+def test_the_summary_compares_the_selected_network_with_the_expert_on_held_out_episodes(
     distill: Command, tmp_path: Path, select: str
 ) -> None:
+    """Gymnasium plays the same episodes: the student, the expert, and the student beside it."""
     flags = ("--select", select, "--episodes", 60, "--out", "a")
     summary = json.loads(distill(*flags, "--json").out)
     policy = load(tmp_path / "a")
-    env, returns = gym.make("CartPole-v1"), []
-    for number in range(100):
-        observation, _ = env.reset(seed=episode_seed(0, number, "held_out"))
-        policy.reset()
-        total, is_over = 0.0, False
-        while not is_over:
-            observation, reward, is_terminal, is_truncated, _ = env.step(policy(observation))
-            total, is_over = total + float(reward), is_terminal or is_truncated
-        returns.append(total)
+    env, expert = gym.make("CartPole-v1"), load_expert(teacher(tmp_path, "CartPole-v1"))
+
+    def play(act: Callable[[Any], Any]) -> list[float]:
+        totals = []
+        for number in range(100):
+            observation, _ = env.reset(seed=episode_seed(0, number, "held_out"))
+            policy.reset()
+            total, is_over = 0.0, False
+            while not is_over:
+                observation, reward, is_terminal, is_truncated, _ = env.step(act(observation))
+                total, is_over = total + float(reward), is_terminal or is_truncated
+            totals.append(total)
+        return totals
+
+    agreed = []
+
+    def act(observation: Any) -> Any:
+        agreed.append(policy(observation) == expert.action(observation))
+        return policy(observation)
+
+    returns = play(act)
+    assert summary["agreement"] == pytest.approx(np.mean(agreed))
+    assert summary["expert_return"] == np.mean(play(expert.action))
+    chance = summary["random_return"]
+    assert 10 < chance < 40
+    kept = (np.mean(returns) - chance) / (summary["expert_return"] - chance)
+    assert summary["kept"] == pytest.approx(kept)
+    assert summary["below_threshold"] == np.mean(np.array(returns) < 475)
+    assert (summary["selection_episodes"] > 0) == (select == "return")
     assert (summary["held_out_mean"], summary["held_out_std"]) == (
         np.mean(returns),
         np.std(returns),
@@ -81,13 +105,23 @@ def test_the_first_line_is_what_load_gives_on_held_out_episodes(
         policy.graph.n_edges,
         policy.graph.n_nodes,
     )
-    first, second, *_ = distill(*flags).out.splitlines()
+    first, second, third, fourth = distill(*flags).out.splitlines()
     assert first == (
-        f"Selected network: {np.mean(returns):.1f} ± {np.std(returns):.1f} over 100 new episodes; "
-        f"{summary['n_parameters']} parameters, {summary['n_nodes']} nodes, from episode "
-        f"{summary['selected_episode']}."
+        f"Return: {np.mean(returns):.1f} ± {np.std(returns):.1f} over 100 new episodes; expert "
+        f"{summary['expert_return']:.1f}, random policy {chance:.1f}: {100 * kept:.0f} % kept; "
+        f"{100 * summary['below_threshold']:.0f} % of episodes below the threshold of 475."
     )
-    assert f"late return {summary['late_return']:.1f} (final quarter)" in second
+    assert f"Parameters: {policy.graph.n_edges} (" in second
+    assert "the expert 10;" in second
+    assert f"{100 * np.mean(agreed):.0f} % of steps" in third
+    assert "60 episodes" in fourth
+    assert "Saved in a." in fourth
+    run = Run.resume(tmp_path / "a")
+    assert (run.kept, run.agreement) == (summary["kept"], summary["agreement"])
+    assert str(run) == (
+        f"{np.mean(returns):.1f} (expert {run.expert_return:.1f}, {100 * kept:.0f} % kept) · "
+        f"10 → {run.n_parameters} parameters · agrees {100 * np.mean(agreed):.0f} %"
+    )
     assert (summary["selected_episode"] == 60) == (select == "final")
     for name in ("curves.png", "topology.png"):
         assert (tmp_path / "a" / name).read_bytes().startswith(b"\x89PNG")
@@ -133,7 +167,7 @@ def test_a_dry_run_prints_the_plan_and_runs_nothing(
 
 
 def test_evaluate_scores_the_student_that_it_is_asked_for(smgrnn: Command, tmp_path: Path) -> None:
-    run = trained(tmp_path, select="best", seed=5)
+    run = trained(tmp_path, select="return", seed=5)
     (tmp_path / "CartPole-v1.safetensors").unlink()  # it does without its expert
     before, summary = contents(tmp_path / "run"), run.summary()
     figures = json.loads(smgrnn("evaluate", "run", "--json").out)

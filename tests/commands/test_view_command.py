@@ -91,7 +91,7 @@ def test_the_page_of_an_interrupted_run_shows_what_there_is_and_says_so(
 
 
 def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> None:
-    run = trained(tmp_path, select="best", seed=5)
+    run = trained(tmp_path, select="return", seed=5)
     given = run.selected
     assert given.episode < 30
     call("view", tmp_path / "run", "--no-open")
@@ -109,7 +109,7 @@ def test_the_page_ends_with_the_student_that_is_asked_for(tmp_path: Path) -> Non
 @pytest.mark.parametrize("interval", [20, "episode"])
 def test_the_timeline_to_a_student_ends_with_its_graph(tmp_path: Path, interval: int | str) -> None:
     rules = {**RULES, "interval": interval}
-    record = trained(tmp_path, select="best", seed=5, plasticity=rules).record
+    record = trained(tmp_path, select="return", seed=5, plasticity=rules).record
     for student in (*record.checkpoints, record.final):
         cut, graph = record.until(student), student.policy.graph
         timeline = Timeline.of(cut)

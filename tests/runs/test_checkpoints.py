@@ -78,7 +78,7 @@ def test_a_student_above_the_limit_is_not_offered(tmp_path: Path) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a short run that hands over the best student."""
     folder = tmp_path_factory.mktemp("runs")
-    trained(folder, seed=5, select="best", episodes=60)
+    trained(folder, seed=5, select="return", episodes=60)
     return folder / "run"
 
 
@@ -96,7 +96,7 @@ def test_training_does_not_notice_that_students_are_tried(
 ) -> None:
     final, chosen = (
         trained(tmp_path, task, name=name, held_out=2, select=name, **changes).record
-        for name in ("final", "best")
+        for name in ("final", "return")
     )
     assert chosen.final.graph == final.final.graph
     for part in ("episodes", "edits", "snapshots"):
@@ -114,7 +114,7 @@ def test_training_does_not_notice_that_students_are_tried(
 def test_a_solved_run_stops_where_it_stops_without_choosing(tmp_path: Path) -> None:
     """Compiled episodes come 20 at a time; an offer among them must not end the run."""
     ended = []
-    for select in ("final", "best"):
+    for select in ("final", "return"):
         plan = planned(tmp_path, episodes=100, stop_after=1, select=select)
         task = replace(find_task("CartPole-v1"), reward_threshold=1.0)
         run = Run(replace(plan, task=replace(task, make=None)), task=task)
@@ -124,7 +124,7 @@ def test_a_solved_run_stops_where_it_stops_without_choosing(tmp_path: Path) -> N
 
 def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
     """Played again by hand: what is offered, and three rounds."""
-    run = trained(tmp_path, name=None, seed=5, select="best", episodes=60, checkpoint_every=7)
+    run = trained(tmp_path, name=None, seed=5, select="return", episodes=60, checkpoint_every=7)
     replayed = Distillation(run.plan)
     offered = []
     for first, last in pairwise([0, *offers(60)]):
@@ -146,7 +146,7 @@ def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
 
 def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
     """XOR stops when it is solved, between two offers, and resumed it does not offer it twice."""
-    run = trained(tmp_path, "xor", select="best", plasticity={}, episodes=1000)
+    run = trained(tmp_path, "xor", select="return", plasticity={}, episodes=1000)
     last = run.episodes.n
     assert last < 1000
     assert last not in offers(1000)
@@ -159,7 +159,7 @@ def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
 def test_an_interrupt_while_students_play_on_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = new_run("CartPole-v1", settings(tmp_path, select="best"), tmp_path / "a")
+    run = new_run("CartPole-v1", settings(tmp_path, select="return"), tmp_path / "a")
     with monkeypatch.context() as patch:
         usual = Distillation.try_out
 
@@ -176,7 +176,7 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
     assert max(each.returns.size for each in kept.checkpoints) == LAST - ROUNDS[1][1]
     assert kept.held_out.size == 0
     Run.resume(tmp_path / "a").train()
-    trained(tmp_path, name="b", select="best")
+    trained(tmp_path, name="b", select="return")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     Run.resume(tmp_path / "a").train()
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -186,7 +186,7 @@ def test_an_interrupt_after_the_last_pruning_repeats_none_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The learner was resumed unpruned, pruned again, and the edits were recorded twice."""
-    changes: Any = {"preset": "frugal", "select": "best", "max_parameters": 6, "episodes": 3}
+    changes: Any = {"preset": "frugal", "select": "return", "max_parameters": 6, "episodes": 3}
     changes["plasticity"] = {}
     run = new_run("CartPole-v1", settings(tmp_path, **changes), tmp_path / "a")
 

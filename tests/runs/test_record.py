@@ -31,7 +31,7 @@ MODEL = "model.safetensors"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a short run with many edits that chooses among its students."""
     folder = tmp_path_factory.mktemp("runs")
-    trained(folder, checkpoint_every=5, seed=5, select="best")
+    trained(folder, checkpoint_every=5, seed=5, select="return")
     return folder / "run"
 
 
@@ -45,11 +45,11 @@ def content_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return content, {name: a for name, a in load_file(path).items() if name.startswith(kept)}
 
 
-@pytest.mark.parametrize("select", ["best", "final"])
+@pytest.mark.parametrize("select", ["return", "final"])
 def test_a_record_comes_back_as_it_was(folder: Path, tmp_path: Path, select: str) -> None:
     if select == "final":
         trained(tmp_path, checkpoint_every=5, seed=5)
-    record = Record.load(folder if select == "best" else tmp_path / "run")
+    record = Record.load(folder if select == "return" else tmp_path / "run")
     record.save(tmp_path / "copy.safetensors")
     copy = Record.load(tmp_path / "copy.safetensors")
     assert (copy.plan, copy.times, copy.versions) == (record.plan, record.times, record.versions)
@@ -65,7 +65,7 @@ def test_a_record_comes_back_as_it_was(folder: Path, tmp_path: Path, select: str
     assert ("best" in copy.students) == (select == "final")
     for name, student in copy.students.items():
         assert student.graph == record.students[name].graph
-    assert (len(copy.checkpoints) > 1) == (select == "best")
+    assert (len(copy.checkpoints) > 1) == (select == "return")
     for ours, theirs in zip(copy.checkpoints, record.checkpoints, strict=True):
         assert (ours.policy.graph, ours.rank) == (theirs.policy.graph, theirs.rank)
         assert ours.returns.tolist() == theirs.returns.tolist()

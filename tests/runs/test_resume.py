@@ -101,9 +101,9 @@ def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
     ("backend", "episodes", "most", "n_kills", "changes"),
     [
         ("compiled", 600, 40, 10, {}),
-        ("compiled", 600, 40, 10, {"select": "best"}),
-        ("compiled", 20, 30, 6, {"select": "best", "polish": 9000}),
-        ("gymnasium", 100, 30, 6, {"normalise": True, "select": "best"}),
+        ("compiled", 600, 40, 10, {"select": "return"}),
+        ("compiled", 20, 30, 6, {"select": "return", "polish": 9000}),
+        ("gymnasium", 100, 30, 6, {"normalise": True, "select": "return"}),
     ],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
@@ -138,7 +138,7 @@ def test_a_search_that_was_bred_by_other_versions_does_not_go_on(tmp_path: Path)
         Evolution.resume(tmp_path / "run").train()
 
 
-@pytest.mark.parametrize(("student", "select"), [("smgrnn", "best"), ("mlp-100", "final")])
+@pytest.mark.parametrize(("student", "select"), [("smgrnn", "return"), ("mlp-100", "final")])
 def test_an_interrupt_between_checkpoints_loses_no_episode(
     tmp_path: Path, student: str, select: str
 ) -> None:

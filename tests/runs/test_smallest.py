@@ -62,7 +62,7 @@ def test_the_target_is_a_fraction_of_what_the_expert_returns_beyond_chance(tmp_p
     taught = evaluate_expert(expert, "CartPole-v1", 100, "choosing").mean()
     chance = evaluate_expert(expert, "CartPole-v1", 100, "choosing", disturbance=1.0).mean()
     record = new_run("CartPole-v1", config(tmp_path, keep=0.5, polish=0)).train()
-    kept = record.summary()["kept"]
+    kept = record.summary()["keep"]
     assert kept["target_return"] == pytest.approx(0.5 * (taught + chance))
     assert kept["is_reached"]
     assert record.held_out.mean() > kept["lower_bound"] >= kept["target_return"]
@@ -75,7 +75,7 @@ def test_a_search_that_was_stopped_at_any_time_ends_the_same(tmp_path: Path) -> 
     settings = config(tmp_path, plasticity=rules, keep=1.0, expert=None)  # of the bundled expert
     run = new_run("CartPole-v1", settings, tmp_path / "whole")
     moments: list[Any] = []
-    kept = run.train(lambda run: moments.append(run.record.extent)).summary()["kept"]
+    kept = run.train(lambda run: moments.append(run.record.extent)).summary()["keep"]
     assert kept["failed"][0]["size"] == 2
     assert run.record.search is not None
     assert run.record.search.size == 3

@@ -105,8 +105,8 @@ def contents(folder: Path) -> dict[str, Any]:
     found["snapshots"] = [np.asarray(column).tolist() for column in record.snapshots]
     found["resume"] = digest("resume", None, record.resume or {})
     report = json.loads((folder / "run.json").read_text())
-    for name in ("seconds", "run_dir"):
-        report["summary"].pop(name)
+    for name in ("seconds", "selection_seconds", "run_dir"):
+        report["summary"].pop(name, None)
     report["summary"].get("polish", {}).pop("seconds", None)
     return {**found, "run.json": report}
 

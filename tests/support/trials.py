@@ -140,7 +140,7 @@ def is_alive(pid: int) -> bool:
 
 
 def results(record: Record) -> dict[str, Any]:
-    found = {name: value for name, value in record.summary().items() if name != "seconds"}
+    found = {name: value for name, value in record.summary().items() if "seconds" not in name}
     return {
         "fingerprint": record.fingerprint,
         "summary": found,

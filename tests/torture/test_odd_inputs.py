@@ -118,7 +118,7 @@ def mutated_arrays(rng: Random, arrays: Arrays) -> Arrays:
 FEW = {"episodes": 3, "held_out": 1, "checkpoint_every": 2}
 EXTREMES: dict[Any, list[Any]] = {
     **{"growth": [*GROWTH, "none"], "pruning": [*PRUNING, "none"], "optimizer": [*OPTIMIZERS]},
-    **{"rule": [*LEARNING], "student": [*STUDENTS], "select": ["best", "final"]},
+    **{"rule": [*LEARNING], "student": [*STUDENTS], "select": ["return", "faithful", "final"]},
     **{"interval": [1, 2, "episode"], "max_nodes": [6, 7, 20], "max_edges": [8, 9, 40]},
     **{"history_on_edit": [*get_args(HistoryOnEdit)], "optimizer_on_edit": ["keep", "reset"]},
     **{"seed": [0, 2**63 - 1], **{name: [1, 2] for name in FEW}},
@@ -162,7 +162,7 @@ Kind = tuple[str, dict[str, Any], Arrays, Callable[[Path, Random], object]]
 @pytest.fixture(scope="module")
 def kinds(folder: Path) -> list[Kind]:
     runs.trained(folder, name="a-run", episodes=12, held_out=2)
-    runs.trained(folder, "xor", name="best", episodes=12, held_out=2, select="best")
+    runs.trained(folder, "xor", name="best", episodes=12, held_out=2, select="return")
     evolved(folder / "evolved", rollouts=12, population=6)
     write_expert(folder / "expert.safetensors", runs.TEACHERS["Acrobot-v1"], {"by": ["us"]})
     smgrnn.SMGrNN(n_inputs=4, n_outputs=2, n_hidden=3, seed=0).save(folder / "net.safetensors")

@@ -83,7 +83,7 @@ def _works(folder: Path) -> list[Work]:
     named = {name: it for name, it in config.named().items() if name.startswith(RULE_PARTS)}
     rules = [word for name in named for word in ("--set", f"{name}={named[name]}")]
     paper = (*cartpole, "--preset", "paper", *rules)
-    xor = ("distill", "xor", *short, "--select", "best")
+    xor = ("distill", "xor", *short, "--select", "return")
     size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
     evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
     reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")

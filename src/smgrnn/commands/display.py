@@ -20,6 +20,7 @@ from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 from smgrnn.runs.session import Session, Watch
+from smgrnn.runs.words import four_lines, score_text
 from smgrnn.text import quantity
 
 
@@ -87,7 +88,7 @@ class Display(bars.Progress):
         if not run.is_finished:
             self.show(line, episodes.n)
             return
-        selects = plan.select == "best"
+        selects = plan.select != "final"
         note = f"{'selecting' if selects else 'evaluating'} the network …"
         if (polish := run.record.polish) is not None and not polish.has_searched(plan.polish):
             n = polish.n_generations(plan.polish)
@@ -160,23 +161,17 @@ def describe(summary: dict[str, Any]) -> str:
             f"{summary['champion_generation']}{converged}.",
         ]
     else:
-        final = summary["final"]
-        late = f"; late return {summary['late_return']:.1f} (final quarter), best "
-        late += f"{summary['best_return']:.1f}{converged}"
-        if "held_out_agreement" in summary or "held_out_mse" in summary:  # a recording
-            late = ""
-        lines = [f"Selected network: {score}; {size}, from episode {summary['selected_episode']}."]
-        if kept := summary.get("kept"):
-            fraction = f"{100 * kept['share']:g}% of the expert's return beyond chance"
-            bound, target = f"{kept['lower_bound']:.1f}", f"{kept['target_return']:.1f}"
-            if kept["is_reached"]:
-                lines.append(
-                    f"It keeps {fraction}: at least {bound} (lower bound; target {target})."
-                )
+        lines = four_lines(summary)
+        if keep := summary.get("keep"):
+            fraction = f"{100 * keep['share']:g} % of the expert's return beyond chance"
+            bound, target = f"{keep['lower_bound']:.1f}", f"{keep['target_return']:.1f}"
+            if keep["is_reached"]:
+                lines[0] += f" At least {bound} (lower bound; {fraction} is {target})."
             else:
-                lines.append(f"No size kept {fraction}, {target}: the largest is selected.")
-            if sizes := [f"{each['size']:.0f}" for each in kept["failed"]]:
-                lines.append(f"Sizes tried before: {', '.join(sizes)}.")
+                lines[0] += f" No size kept {fraction}, {target}: the largest is selected."
+            if sizes := [f"{each['size']:.0f}" for each in keep["failed"]]:
+                lines[1] += f" Sizes tried before: {', '.join(sizes)}."
+        lines[-1] += f" Saved in {summary['run_dir']}." if summary["run_dir"] else ""
         if polish := summary.get("polish"):
             before, after = polish["before"], polish["after"]
             below = ""
@@ -188,31 +183,11 @@ def describe(summary: dict[str, Any]) -> str:
                 f"{after['held_out_mean']:.1f}{below}; {polish['episodes']:,} episodes and "
                 f"{polish['choosing_episodes']} to select in {polish['seconds']:.1f} s."
             )
-        if summary["late_agreement"] is None:
-            likeness = f"late loss {summary['late_loss']:.4f}"
-        else:
-            likeness = f"agreement {summary['late_agreement']:.1%} on the late steps"
-        lines += [
-            f"Training: {quantity(summary['episodes'], 'episode')}, {spent}{late}.",
-            f"Final network: {quantity(final['n_nodes'], 'node')} ({final['n_hidden']} "
-            f"hidden), {quantity(final['n_edges'], 'edge')}; net growth "
-            f"{summary['net_growth_nodes']:+} nodes and {summary['net_growth_edges']:+} edges, "
-            f"churn ratio {summary['churn_ratio']:.1f}; {likeness}.",
-        ]
+        return "\n".join(lines)
     run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
     if folder := summary["run_dir"]:
         lines.append(f"{run} is in {folder}; {folder}/topology.png shows the network.")
     return "\n".join(lines)
-
-
-def score_text(mean: float, std: float, n: int, likeness: dict[str, Any]) -> str:
-    """Return a mean return in words, or the likeness to a recording, which has no returns."""
-    if "held_out_agreement" in likeness:
-        return f"agrees with {likeness['held_out_agreement']:.1%} of the held-out examples"
-    if "held_out_mse" in likeness:
-        error = f"mean squared error {likeness['held_out_mse']:.4f}"
-        return f"{error} on the held-out examples, with actions scaled to ±1"
-    return f"{mean:.1f} ± {std:.1f} over {quantity(n, 'new episode')}"
 
 
 def describe_all(summaries: list[dict[str, Any]]) -> str:

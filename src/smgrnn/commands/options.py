@@ -50,8 +50,9 @@ the network:
   --max-parameters N  maximum parameters of the result; training may exceed it temporarily
   --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
                       beyond that of a random policy
-  --select {best,final}
-                      select the best network of the run, or the final one (default: the preset's)
+  --select {return,faithful,final}
+                      select the network with the best return, the one most faithful to the expert,
+                      or the final one (default: the preset's)
   --polish N          search the weights of the selected network for a higher return in N episodes,
                       such as 15000 (default: 0; with --keep 10000 for each size)
   --polish-for {mean,worst,share-above}

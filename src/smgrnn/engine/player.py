@@ -10,6 +10,7 @@ from smgrnn.graph.propagation import Net, forward, settle
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
 from smgrnn.kernels import inlined, lean, reduction
+from smgrnn.learning.credit import output_error
 
 
 @reduction
@@ -52,6 +53,41 @@ def act(net: Net, trace: Floats, observation: Floats) -> int:
     if action >= 0 and network.reads_sums:
         settle(trace, network)
     return action
+
+
+@inlined
+def act_beside(
+    net: Net,
+    trace: Floats,
+    observation: Floats,
+    kind: int,
+    adjoint: Floats,
+    label: int,
+    target: Any,
+) -> tuple[int, float]:
+    """Run the network once; return the greedy action and its loss, or -1 and NaN.
+
+    The label or the target is the expert's answer; the kind of loss has a code of
+    `learning.settings`.
+    """
+    network, loss = net.network, np.nan
+    if not all_finite(observation, 0, network.n_inputs):
+        return -1, loss
+    forward(net, trace, observation)
+    action = choose(trace, network)
+    if action >= 0:
+        loss = output_error(kind, trace, adjoint, network, label, target)
+        if network.reads_sums:
+            settle(trace, network)
+    return action, loss
+
+
+@lean
+def act_once_beside(
+    net: Net, trace: Floats, row: Floats, kind: int, adjoint: Floats, label: int, target: Floats
+) -> tuple[int, float]:
+    """Run the network on one row beside the expert, from Python."""
+    return act_beside(net, trace, row, kind, adjoint, label, target)
 
 
 @lean
@@ -142,6 +178,18 @@ class Player:
         """The states from which the last iteration of `act_once` took its sums (n_nodes,)."""
         states: Floats = self._traces[0, -2].copy()
         return states
+
+    def act_beside(self, row: Floats, answer: Any, kind: int) -> tuple[int, Floats, float]:
+        """Return action, outputs and loss for a row, given the expert's choice or its values."""
+        trace, first = self._traces_of(1)[0], self.net.network.n_inputs
+        is_choice, adjoint = np.ndim(answer) == 0, np.zeros((1, trace.shape[1]))
+        label = int(answer) if is_choice else 0
+        target = np.empty(0) if is_choice else np.asarray(answer, dtype=np.float64)
+        row = widen(row, first)
+        action, loss = act_once_beside(self.net, trace, row, kind, adjoint, label, target)
+        if action < 0:
+            raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
+        return action, trace[-1, first : first + self.net.network.n_outputs], loss
 
     def act(self, rows: Floats) -> tuple[Ints, Floats]:
         """Return the greedy actions (b,) and outputs (b, n_outputs) for rows (b, n_inputs)."""

@@ -5,17 +5,24 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.rollout import EpisodeBatch, learn_steps, play_episodes, taught_step
+from smgrnn.episodes.rollout import (
+    EpisodeBatch,
+    judge_episodes,
+    learn_steps,
+    play_episodes,
+    taught_step,
+)
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, SmgrnnError
 from smgrnn.experts import Expert, Teacher
 from smgrnn.experts.evaluation import play_expert
+from smgrnn.learning.settings import LOSSES, Loss
 from smgrnn.policy import Normalisation, Policy, scale_action, scale_target
 from smgrnn.seeding import episode_seed, stream
 from smgrnn.tasks import CheckedEnv, Task, closing_env, make_env
@@ -28,6 +35,35 @@ RIGHT = 0.25
 
 Learn = Callable[[int], tuple[float, int, int, float]]
 """Learns the episode with a number; returns its return, steps, agreed steps and summed loss."""
+
+
+Actor = Literal["student", "expert", "chance"]
+
+
+class Judged(NamedTuple):
+    """Episodes that a student played beside the expert."""
+
+    episodes: Episodes
+    """Their returns, steps, agreed steps and summed losses."""
+    answers: Floats
+    """The expert's continuous answers (n_steps, n_outputs), with bounds at ±1; none of choices."""
+
+    @property
+    def likeness(self) -> dict[str, float | None]:
+        """The fraction of equal choices or R² of continuous actions, and the mean loss per step."""
+        n = max(int(self.episodes.steps.sum()), 1)
+        found: dict[str, float | None] = {"agreement": None, "r_squared": None}
+        found["loss"] = loss = float(self.episodes.loss.sum() / n)
+        if not self.answers.size:
+            return found | {"agreement": float(self.episodes.agreed.sum() / n)}
+        variance = float(self.answers.var(axis=0).mean())
+        return found | {"r_squared": 1 - loss / variance if variance > 0 else None}
+
+    @property
+    def scores(self) -> Floats:
+        """The faithfulness in each episode: the fraction of equal choices, or minus the loss."""
+        episodes, steps = self.episodes, np.maximum(self.episodes.steps, 1)
+        return -episodes.loss / steps if self.answers.size else episodes.agreed / steps
 
 
 class Backend(ABC):
@@ -101,6 +137,20 @@ class Backend(ABC):
         """Play to compare checkpoints, never on the examples that judge the winner."""
         return self.play(policy, seeds)
 
+    @abstractmethod
+    def judge(
+        self,
+        policy: Policy,
+        expert: Teacher | None,
+        seeds: list[int],
+        loss: Loss,
+        actor: Actor = "student",
+    ) -> Judged:
+        """Play one episode per seed beside the expert, on what judges the student.
+
+        The student acts, or the expert, or chance; the student is compared either way.
+        """
+
     def _placed(self, episode: str) -> AbstractContextManager[None]:
         """Add to the sentence of an error where it arose, if that is known."""
         return nullcontext()
@@ -139,6 +189,32 @@ class CompiledBackend(Backend):
         batch = EpisodeBatch.start(self._task, seeds, np.ones(policy.graph.n_inputs))
         player = policy.player
         play_episodes(player.net, player.new_traces()[0], batch, episodes)
+        self._check(episodes)
+
+    def judge(
+        self,
+        policy: Policy,
+        expert: Teacher | None,
+        seeds: list[int],
+        loss: Loss,
+        actor: Actor = "student",
+    ) -> Judged:
+        """Play one episode per seed beside the expert."""
+        assert isinstance(expert, Expert)
+        task, player, episodes = self._task, policy.player, Episodes.start(len(seeds))
+        batch = EpisodeBatch.start(task, seeds, np.ones(policy.graph.n_inputs))
+        chances = np.zeros((0, 0), np.int64)
+        if actor == "chance":
+            rng = np.random.default_rng(seeds)
+            chances = rng.integers(task.n_outputs, size=(len(seeds), batch.max_steps))
+        trace, kind = player.new_traces()[0], LOSSES.index(loss)
+        adjoint = np.zeros((1, trace.shape[1]))
+        beside = expert, expert.scratch(), kind, adjoint, chances, actor == "expert"
+        judge_episodes(player.net, trace, batch, episodes, *beside)
+        self._check(episodes)
+        return Judged(episodes, np.empty((0, 0)))
+
+    def _check(self, episodes: Episodes) -> None:
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
 
@@ -218,6 +294,41 @@ class GymnasiumBackend(Backend):
                     total += reward
             episodes.returns[number], episodes.steps[number] = total, self._env.n_steps
         policy.reset()
+
+    def judge(
+        self,
+        policy: Policy,
+        expert: Teacher | None,
+        seeds: list[int],
+        loss: Loss,
+        actor: Actor = "student",
+    ) -> Judged:
+        """Play one episode per seed beside the expert."""
+        assert expert is not None
+        task, env, kind = self._task, self._env, LOSSES.index(loss)
+        episodes, answers = Episodes.start(len(seeds)), []
+        for number, seed in enumerate(seeds):
+            policy.reset()
+            with self._placed(f"episode {number + 1} of those that judge it"):
+                observation, is_over = env.reset(seed), False
+                if actor == "chance":
+                    env.seed_actions(seed)
+                while not is_over:
+                    if task.is_discrete:
+                        wanted = expert.action(env.whole)
+                    else:
+                        wanted = scale_target(task, expert.values(env.whole))
+                        answers.append(wanted)
+                    given, lost = policy.answer_beside(observation, wanted, kind)
+                    episodes.agreed[number] += task.is_discrete and given == wanted
+                    episodes.loss[number] += lost
+                    action = scale_action(task, wanted if actor == "expert" else given)
+                    action = env.any_action() if actor == "chance" else action
+                    observation, reward, is_over = env.step(action)
+                    episodes.returns[number] += reward
+            episodes.steps[number] = env.n_steps
+        policy.reset()
+        return Judged(episodes, np.array(answers))
 
     @contextmanager
     def _placed(self, episode: str) -> Iterator[None]:
@@ -304,6 +415,27 @@ class ExamplesBackend(Backend):
         episodes = Episodes.start(len(seeds))
         self._answer(policy, self._examples.compared, episodes)
         return episodes
+
+    def judge(
+        self,
+        policy: Policy,
+        expert: Teacher | None,
+        seeds: list[int],
+        loss: Loss,
+        actor: Actor = "student",
+    ) -> Judged:
+        """Answer the held-out examples once, beside their labels."""
+        questions, episodes = self._examples.held_out, Episodes.start(1)
+        labels, has_choices = self._labels(questions), self._task.has_agreement
+        for row, label in zip(questions.observations, labels, strict=True):
+            policy.reset()
+            given, lost = policy.answer_beside(row, label, LOSSES.index(loss))
+            is_choice = self._task.is_discrete
+            episodes.agreed[0] += given == label if is_choice else has_choices and lost < RIGHT
+            episodes.loss[0] += lost
+        policy.reset()
+        episodes.steps[0] = len(labels)
+        return Judged(episodes, np.empty((0, 0)) if has_choices else labels)
 
     def _answer(self, policy: Policy, questions: Recording, episodes: Episodes) -> None:
         policy.reset()  # each row of a batch starts from zero states

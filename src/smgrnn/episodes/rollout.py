@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
-from smgrnn.engine.player import act
+from smgrnn.engine.player import act, act_beside
 from smgrnn.engine.state import Handle, state_of
 from smgrnn.engine.steps import end_episode, learn_step
 from smgrnn.episodes.table import Episodes
@@ -118,6 +118,50 @@ def taught_step(
     label = expert_action(sizes, parameters, codes, scratch, observation)
     action, loss = learn_step(handle, inputs, label, no_target)
     return action, loss, label
+
+
+@lean
+def judge_episodes(
+    net: Net,
+    trace: Floats,
+    batch: EpisodeBatch,
+    episodes: Episodes,
+    expert: Expert,
+    scratch: Singles,
+    kind: int,
+    adjoint: Floats,
+    chances: Ints,
+    expert_acts: bool,
+) -> None:
+    """Play episodes as `play_episodes` does, beside the expert; record agreement and loss.
+
+    The expert acts if `expert_acts`; the actions in `chances` (n_episodes, max_steps) are taken
+    instead if there are any.
+    """
+    sizes, parameters, codes = expert
+    for number in range(len(batch.worlds)):
+        world = batch.worlds[number]
+        forget_states(trace, net.network.n_inputs)
+        for step in range(batch.max_steps):
+            _show(batch, world)
+            label = expert_action(sizes, parameters, codes, scratch, batch.observation)
+            action, loss = act_beside(
+                net, trace, batch.inputs, kind, adjoint, label, batch.totals[:0]
+            )
+            if action < 0:
+                episodes.returns[number] = np.nan
+                break
+            episodes.agreed[number] += action == label
+            episodes.loss[number] += loss
+            if chances.shape[0] > 0:
+                action = chances[number, step]
+            elif expert_acts:
+                action = label
+            reward, is_terminal = known.step(batch.task, world, action)
+            episodes.returns[number] += reward
+            episodes.steps[number] += 1
+            if is_terminal:
+                break
 
 
 @lean

@@ -9,20 +9,23 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
 from smgrnn.episodes.backends import (
+    Actor,
     Backend,
     CompiledBackend,
     Examples,
     ExamplesBackend,
     GymnasiumBackend,
+    Judged,
     normalisation_by,
 )
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, reason
-from smgrnn.experts import ExpertSource, Teacher, find_teacher_again
+from smgrnn.experts import Expert, ExpertSource, Teacher, find_teacher_again
 from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.rules.settings import ForeignRule
+from smgrnn.runs.metrics import Comparison
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.seeding import Purpose, episode_seed
@@ -194,6 +197,27 @@ class Distillation:
     def try_out(
         self, policy: Policy, first: int, last: int, purpose: Purpose = "choosing"
     ) -> Floats:
-        """Return the returns of a policy in the episodes first … last - 1 of a purpose."""
+        """Return the scores of a policy in the episodes first … last - 1 of a purpose.
+
+        They are its returns, or how faithful it is to the expert if that is what is selected.
+        """
         seeds = [episode_seed(self.plan.seed, number, purpose) for number in range(first, last)]
+        if self.plan.select == "faithful":
+            return self._judge(policy, seeds).scores
         return self.backend.compare(policy, seeds).returns
+
+    def _judge(self, policy: Policy, seeds: list[int], actor: Actor = "student") -> Judged:
+        loss = self.plan.learning.loss
+        return self.backend.judge(policy, self.teacher, seeds, loss, actor)
+
+    def compare(self, policy: Policy) -> Comparison:
+        """Compare the selected network with its expert on the held-out episodes."""
+        seeds = [episode_seed(self.plan.seed, n, "held_out") for n in range(self.plan.held_out)]
+        found: dict[str, Any] = self._judge(policy, seeds).likeness
+        if isinstance(self.teacher, Expert):
+            found["expert_parameters"] = self.teacher.parameters.size
+        if self.teacher is not None:
+            for name, actor in (("expert_return", "expert"), ("random_return", "chance")):
+                played = self._judge(policy, seeds, actor).episodes  # type: ignore[arg-type]
+                found[name] = float(played.returns.mean())
+        return Comparison(**found)

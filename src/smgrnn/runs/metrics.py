@@ -1,7 +1,7 @@
 """The figures of a run, each defined once.  Paper: Sec. III-C4, IV-A1, Eq. (10), Appendix A."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,34 @@ from smgrnn.tasks import Task
 
 WINDOW = 100
 """Episodes over which a return must last, and the first ones, some of which are lost."""
+
+
+class Comparison(NamedTuple):
+    """The selected network beside its expert, on the held-out episodes; None where unknown."""
+
+    expert_return: float | None = None
+    """The expert's mean return."""
+    random_return: float | None = None
+    """The mean return of random actions."""
+    expert_parameters: int | None = None
+    """Parameters of the expert, if it is a network."""
+    agreement: float | None = None
+    """Fraction of steps with the expert's choice."""
+    r_squared: float | None = None
+    """R² of continuous actions: the explained fraction of the variance of the expert's."""
+    loss: float | None = None
+    """Mean distillation loss per step."""
+
+    def kept(self, mean_return: float) -> float | None:
+        """Return the fraction of the expert's return beyond chance that a mean return keeps.
+
+        >>> Comparison(expert_return=220.0, random_return=20.0).kept(200.0)
+        0.9
+        """
+        if self.expert_return is None or self.random_return is None:
+            return None
+        gap = self.expert_return - self.random_return
+        return (mean_return - self.random_return) / gap if gap > 0 else None
 
 
 def final_quarter(n_episodes: int) -> slice:
@@ -122,12 +150,17 @@ def size_figures(graph: Graph) -> dict[str, int]:
     return counts | {"n_parameters": graph.n_edges}
 
 
-def held_out_figures(task: Task, returns: Floats) -> dict[str, Any]:
-    """Return mean and deviation of held-out returns and, for a recording, the likeness to it."""
+def held_out_figures(task: Task, returns: Floats, comparison: Comparison) -> dict[str, Any]:
+    """Return the figures of held-out episodes, beside the expert's."""
+    threshold, is_there = task.reward_threshold, returns.size > 0
+    below = None if threshold is None or not is_there else float((returns < threshold).mean())
     return {
         "held_out_episodes": returns.size,
-        "held_out_mean": float(returns.mean()) if returns.size else None,
-        "held_out_std": float(returns.std()) if returns.size else None,
+        "held_out_mean": float(returns.mean()) if is_there else None,
+        "held_out_std": float(returns.std()) if is_there else None,
+        "below_threshold": below,
+        "kept": comparison.kept(float(returns.mean())) if is_there else None,
+        **comparison._asdict(),
         **held_out_likeness(task, returns),
     }
 

@@ -367,7 +367,7 @@ def _check(config: RunConfig, task: Task) -> None:
         require(limit is None, "Give --keep or --max-parameters, not both")
         require(not task.is_supervised, f"--keep needs an expert that plays; {task.id} has none")
         require(rules.follows_size, "--keep needs rules that follow a size: use --preset frugal")
-        require(config.select == "best", "--keep selects the network: use --select best")
+        require(config.select == "return", "--keep selects by return: use --select return")
         require(config.target_return is None, "--keep sets target_return: leave it out")
 
 

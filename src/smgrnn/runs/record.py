@@ -23,6 +23,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
 from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
 from smgrnn.runs.metrics import (
+    Comparison,
     final_quarter,
     held_out_figures,
     pruning_period,
@@ -45,7 +46,7 @@ ROLES = {"final", "best"}
 
 
 class Times(NamedTuple):
-    """When a run began, and how long it took."""
+    """When a run began, and what it took."""
 
     began: float = 0.0
     """Seconds since 1970."""
@@ -55,6 +56,8 @@ class Times(NamedTuple):
     """Seconds of selection."""
     polishing: float = 0.0
     """Seconds of polishing."""
+    choosing_episodes: float = 0.0
+    """Episodes that were played for selection."""
     total: float = 0.0
     """Seconds from first to last, evaluation included."""
 
@@ -151,6 +154,8 @@ class Record:
     """Nodes and edges before the first episode; of an evolution, those of the first best."""
     held_out: Floats = field(default_factory=lambda: np.empty(0))
     """Returns of the selected network on held-out episodes; empty before the end."""
+    comparison: Comparison = field(default_factory=Comparison)
+    """The selected network beside its expert; empty before the end."""
     checkpoints: Checkpoints = ()
     """The best networks of every size, if the run selects the best; the best of all is first."""
     polish: Polish | None = None
@@ -194,7 +199,7 @@ class Record:
         An evolution selects its champion; an unfinished run has the best network so far.
 
         >>> import smgrnn
-        >>> record = smgrnn.distill("xor", episodes=60, select="best").record
+        >>> record = smgrnn.distill("xor", episodes=60, select="return").record
         >>> record.selected.episode <= record.final.episode
         True
         >>> record.student(max_parameters=1)
@@ -227,7 +232,7 @@ class Record:
         """Return the record as if the run had ended with one of its networks.
 
         >>> import smgrnn
-        >>> record = smgrnn.distill("xor", episodes=60, select="best").record
+        >>> record = smgrnn.distill("xor", episodes=60, select="return").record
         >>> record.until(record.selected).episodes.n == record.selected.episode
         True
         """
@@ -288,7 +293,8 @@ class Record:
             raise ConfigError("The run has no episodes yet.")
         plan, task = self.plan, self.plan.task
         facts = {"task": task.id, "student": plan.student, "engine": "compiled", "seed": plan.seed}
-        held_out, seconds = held_out_figures(task, self.held_out), {"seconds": self.times.training}
+        held_out = held_out_figures(task, self.held_out, self.comparison)
+        seconds = {"seconds": self.times.training}
         if not isinstance(plan, Plan):
             return facts | plan.figures(self) | held_out | seconds
         figures = summarise(
@@ -302,9 +308,11 @@ class Record:
         selected = self.selected
         figures |= held_out | size_figures(selected.graph)
         figures |= {"selected_episode": selected.episode, "final": size_figures(self.final.graph)}
+        source, n_inputs = selected.graph.source, selected.graph.n_inputs
+        figures["n_constants"] = int(((source >= task.n_inputs) & (source < n_inputs)).sum())
         if (search := self.search) is not None:
             columns = ("size", "n_parameters", "mean", "error")
-            figures["kept"] = {
+            figures["keep"] = {
                 "share": plan.keep,
                 "target_return": search.target,
                 "lower_bound": search.lower_bound if search.judged.size else None,
@@ -314,6 +322,8 @@ class Record:
         if self.polish is not None:
             figures["polish"] = self._polish_figures(self.polish)
         figures["best_checkpoint_score"] = self.best_score
+        seconds["selection_seconds"] = self.times.choosing
+        figures["selection_episodes"] = int(self.times.choosing_episodes)
         return facts | figures | sequence_figures(plan, self.stage_scores) | seconds
 
     def _polish_figures(self, polish: Polish) -> dict[str, Any]:
@@ -381,6 +391,7 @@ class Record:
             "versions": dict(self.versions),
             "times": self.times._asdict(),
             "before": self.before._asdict(),
+            "comparison": self.comparison._asdict(),
         }
         arrays = self._arrays() | to_arrays(self.snapshots, "snapshots.")
         arrays |= {f"{RESUME}{name}": each for name, each in (self.resume or {}).items()}
@@ -413,6 +424,10 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     require(all(plain(text) == text for text in texts), "a text has invalid characters")
     require(len(facts["started"]) == 2, "it has no size at the start")
     times = {name: checked(each, NonNegative, name) for name, each in content["times"].items()}
+    compared = {
+        name: checked(each, Whole | Finite | None, name)
+        for name, each in content.get("comparison", {}).items()
+    }
     steps, seconds = content["before"]["steps"], content["before"]["seconds"]
     plan = find_plan(content["run"]).from_dict(content["plan"])
     episodes = from_arrays(Episodes, arrays, "episodes.")
@@ -457,6 +472,7 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "stage_scores": arrays["stage_scores"],
         "versions": content["versions"],
         "times": Times(**times),
+        "comparison": Comparison(**compared),
         "before": Spent(checked(steps, Whole, "steps"), checked(seconds, NonNegative, "seconds")),
         "resume": {name.removeprefix(RESUME): each for name, each in resume.items()} or None,
     }

@@ -28,6 +28,7 @@ from smgrnn.runs.session import Session, Watch
 from smgrnn.runs.smallest import FIRST_JUDGED, JUDGED, Search
 from smgrnn.runs.snapshots import Snapshots
 from smgrnn.runs.stage_scores import FIRST_STAGE, NO_SCORES, first_scores, score_on_tasks
+from smgrnn.runs.words import one_line
 from smgrnn.tasks import Task, TaskSource, find_task
 
 
@@ -107,6 +108,11 @@ class Run(Session[Plan]):
         whose = f"{plan.task.id}, {plan.student}, seed {plan.seed}"
         return f"Run({whose}, {n_done} of {plan.n_episodes} episodes)"
 
+    def __str__(self) -> str:
+        if not self.held_out.size:
+            return repr(self)
+        return one_line(self.summary())
+
     def _repr_html_(self) -> str:
         return network_html(f"{self}: {self.graph}", self.graph, self.policy.config.bias)
 
@@ -149,6 +155,41 @@ class Run(Session[Plan]):
     def n_parameters(self) -> int:
         """The parameters of the selected network."""
         return self.selected.n_parameters
+
+    @property
+    def returns(self) -> Floats:
+        """Returns of the selected network in the held-out episodes; empty before the end."""
+        return self.held_out
+
+    @property
+    def expert_return(self) -> float | None:
+        """The expert's mean return in the held-out episodes."""
+        return self.record.comparison.expert_return
+
+    @property
+    def random_return(self) -> float | None:
+        """The mean return of random actions in the held-out episodes."""
+        return self.record.comparison.random_return
+
+    @property
+    def kept(self) -> float | None:
+        """The fraction of the expert's return beyond chance that the selected network keeps."""
+        return self.record.comparison.kept(float(self.held_out.mean()))
+
+    @property
+    def agreement(self) -> float | None:
+        """Fraction of held-out steps with the expert's choice; None for continuous actions."""
+        return self.record.comparison.agreement
+
+    @property
+    def r_squared(self) -> float | None:
+        """R² of continuous actions beside the expert's on held-out steps; None for choices."""
+        return self.record.comparison.r_squared
+
+    @property
+    def loss(self) -> float | None:
+        """Mean distillation loss per held-out step."""
+        return self.record.comparison.loss
 
     @property
     def edits(self) -> Edits:
@@ -218,6 +259,7 @@ class Run(Session[Plan]):
                 if not search.judged.size:
                     episodes = FIRST_JUDGED, FIRST_JUDGED + JUDGED
                     judged = self._distillation.try_out(self.selected.policy, *episodes)
+                    self._count_choosing(JUDGED)
                     search = search._replace(judged=judged)
                     self._update(search=search)
                 if search.is_over(plan.plasticity.size or 0):
@@ -225,6 +267,7 @@ class Run(Session[Plan]):
                 self._try_next(search.after_failure(self.selected.n_parameters))
             yield from self._train_and_select()
         with interrupts_deferred():
+            self._update(comparison=self._distillation.compare(self.policy))
             self._update(held_out=self.score(plan.held_out))
             if plan.task_sequence:
                 before = self.record.stage_scores[: FIRST_STAGE + len(plan.stages) - 1]
@@ -262,7 +305,7 @@ class Run(Session[Plan]):
             with interrupts_deferred():
                 distillation.learner.settle()  # the run was too short to prune to the limit
                 self._note_student()
-        if plan.select == "best":
+        if plan.select != "final":
             if all(each.episode != self.episodes.n for each in self.record.checkpoints):
                 last = self._offered(self.record.checkpoints, self.episodes.n)
                 self._update(checkpoints=last)
@@ -354,7 +397,7 @@ class Run(Session[Plan]):
         plan = distillation.plan
         first, n, every = episodes.n, plan.n_episodes, plan.checkpoint_every
         last = min(first + distillation.backend.chunk, n, (first // every + 1) * every)
-        offered = offers(n) if plan.select == "best" else []
+        offered = offers(n) if plan.select != "final" else []
         offered = [episode for episode in offered if first < episode <= last]
         checkpoints = self.record.checkpoints
         for start, end in pairwise(sorted({first, *offered, last})):
@@ -386,7 +429,13 @@ class Run(Session[Plan]):
 
     def _try_out(self, policy: Policy, first: int, last: int) -> Floats:
         with interrupts_deferred(), self._timed("choosing"):
-            return self._distillation.try_out(policy, first, last)
+            scores = self._distillation.try_out(policy, first, last)
+        self._count_choosing(last - first)
+        return scores
+
+    def _count_choosing(self, n: int) -> None:
+        times = self.record.times
+        self._update(times=times._replace(choosing_episodes=times.choosing_episodes + n))
 
     def _offered(self, checkpoints: Checkpoints, episode: int) -> Checkpoints:
         """Return the checkpoints including the current students, each after its first round."""

@@ -136,6 +136,14 @@ class CheckedEnv:
         self.n_steps = 0
         return self._shown
 
+    def seed_actions(self, seed: int) -> None:
+        """Seed the random actions."""
+        self._env.action_space.seed(seed)
+
+    def any_action(self) -> Any:
+        """Return a random action."""
+        return self._env.action_space.sample()
+
     def step(self, action: Any) -> tuple[Any, float, bool]:
         """Act; return the observation, the reward, and whether the episode is over."""
         task = self._task
