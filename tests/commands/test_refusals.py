@@ -318,7 +318,7 @@ def test_what_makes_no_environment_is_refused() -> None:
     }
     for make, expected in answers.items():
         assert refusal(lambda make=make: distill(make, expert=len)).startswith(expected)  # type: ignore[misc]
-    assert "or is a function that makes" in refusal(lambda: distill(3))  # type: ignore[arg-type]
+    assert "or a function that makes" in refusal(lambda: distill(3))
 
 
 HUGE = 10**12

@@ -7,10 +7,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
+from gymnasium.envs.classic_control import CartPoleEnv
 
 from smgrnn import Run, distill, load
 from smgrnn.errors import ConfigError, ExpertError, TaskError
-from smgrnn.experts import find_teacher
+from smgrnn.experts import Expert, FunctionExpert, find_teacher
 from smgrnn.experts.function import function_name, import_function
 from smgrnn.tasks import find_task
 from support.commands import Command, refused
@@ -163,3 +165,49 @@ def test_a_file_of_one_s_own_is_all_it_takes(
     assert smgrnn("distill", *common, "--resume", "run").code == 0
     assert smgrnn("export", "run", "--to", "c").code == 0
     assert (tmp_path / "run" / "slide_v0.c").exists()
+
+
+# --- modules, and environments that are made already ---------------------------------------------
+
+
+class Doubled(torch.nn.Module):
+    """A network that is no plain sequence of layers."""
+
+    def __init__(self, network: torch.nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        values: torch.Tensor = 2 * self.network(rows)
+        return values
+
+
+@pytest.mark.parametrize("task_id", FUNCTIONS)
+def test_a_torch_module_is_an_expert(task_id: str) -> None:
+    task = find_task(task_id)
+    layers = (
+        torch.nn.Linear(task.n_inputs, 8),
+        torch.nn.Tanh(),
+        torch.nn.Linear(8, task.n_outputs),
+    )
+    module = torch.nn.Sequential(*layers, torch.nn.Identity())
+    (_, plain), (_, asked) = find_teacher(module, task), find_teacher(Doubled(module), task)
+    assert isinstance(plain, Expert)
+    assert isinstance(asked, FunctionExpert)
+    for row in np.random.default_rng(0).normal(size=(20, task.n_inputs)):
+        values = module(torch.tensor(row, dtype=torch.float32)).detach().numpy()
+        if task.is_discrete:
+            assert plain.action(row) == asked.action(row) == values.argmax()
+        else:
+            np.testing.assert_allclose(plain.values(row), values, rtol=1e-4)
+            np.testing.assert_allclose(asked.values(row), 2 * values, rtol=1e-4)
+
+
+def test_a_made_environment_is_the_task_it_was_made_from() -> None:
+    run = distill(gym.make("CartPole-v1", render_mode=None), episodes=1, held_out=1)
+    assert (run.task.id, run.plan.backend) == ("CartPole-v1", "compiled")
+    short = gym.make("CartPole-v1", max_episode_steps=7)
+    run = distill(short, expert=lean, episodes=1, held_out=2)
+    assert run.returns.tolist() == [7.0, 7.0]
+    with pytest.raises(TaskError, match="cannot be made again, because it has no Gymnasium spec"):
+        distill(CartPoleEnv(), expert=lean)

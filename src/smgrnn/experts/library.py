@@ -6,7 +6,6 @@ resume the run.
 
 import re
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,14 +17,17 @@ from smgrnn.experts.evaluation import check_expert
 from smgrnn.experts.files import Record, read_expert
 from smgrnn.experts.function import FunctionExpert, Teacher, function_name, import_function
 from smgrnn.experts.mlp import Expert
+from smgrnn.experts.module import ModuleFunction, expert_of_module, is_module
+from smgrnn.experts.sb3 import expert_of_model, is_sb3_model, load_sb3_expert
 from smgrnn.tasks import Task
 from smgrnn.tasks.known import KNOWN, UNKNOWN
 from smgrnn.tasks.recording import read_recording
 from smgrnn.validation import Settings
 
-Kind = Literal["shipped", "file", "zip", "function", "examples"]
-ExpertSource = str | Path | Callable[[Any], Any]
-"""The name of a shipped expert or of a function, a file of weights, or a function."""
+Kind = Literal["shipped", "file", "zip", "model", "function", "examples"]
+ExpertSource = Any
+"""The name of a shipped expert or of a function, a file of weights, a function, an `nn.Module`, or
+a model of Stable-Baselines3."""
 SHIPPED = tuple(sorted(f"{facts.id}-{name}" for facts in KNOWN.values() for name in facts.experts))
 """Names of the trained experts that are shipped."""
 
@@ -35,7 +37,8 @@ class TeacherId(Settings):
     """The identity of a teacher, as records keep it."""
 
     kind: Kind
-    """A shipped expert, a file of weights or of Stable-Baselines3, a function, or examples."""
+    """A shipped expert, a file of weights or of Stable-Baselines3, a model in memory, a function,
+    or examples."""
     name: str
     """Name or absolute path."""
     digest: str
@@ -84,8 +87,6 @@ def _load(kind: str, name: str, task: Task | None = None) -> Expert:
     It does not see the cue.  Mirrored tasks exchange the actions of a shipped expert.
     """
     if kind == "zip":
-        from smgrnn.experts.sb3 import load_sb3_expert
-
         expert = load_sb3_expert(name)
     elif kind == "file" or name in SHIPPED:
         expert, _ = read_expert(name if kind == "file" else _file_of(name))
@@ -95,7 +96,12 @@ def _load(kind: str, name: str, task: Task | None = None) -> Expert:
         raise ExpertError(f"No expert {name!r} is shipped.")
     if task is None:
         return expert
-    is_mirrored, n_cues = kind == "shipped" and task.variant.is_mirrored, len(task.cue)
+    return _for_task(expert, task, is_mirrored=kind == "shipped" and task.variant.is_mirrored)
+
+
+def _for_task(expert: Expert, task: Task, *, is_mirrored: bool = False) -> Expert:
+    """Return an expert as a variant of a task needs it; refuse one of another shape."""
+    n_cues = len(task.cue)
     if is_mirrored or n_cues:
         layers = expert.layers()
         if is_mirrored:
@@ -133,8 +139,16 @@ def find_expert(source: ExpertSource | None, task: Task) -> Teacher:
 def _find(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher]:
     if task.is_supervised:
         raise ExpertError(f"{task.id!r} is learned from examples and takes no expert.")
-    kind, name = _identify(source, task)
     found: Teacher
+    model = expert_of_model(source) if is_sb3_model(source) else None
+    if is_module(source):
+        model = expert_of_module(source)
+        if model is None:
+            source = ModuleFunction(source, is_choice=task.is_discrete)
+    if model is not None:
+        found = _for_task(model, task)
+        return TeacherId(kind="model", name=type(source).__name__, digest=found.digest), found
+    kind, name = _identify(source, task)
     if kind == "function":
         found = FunctionExpert(source if callable(source) else import_function(name), task, name)
     else:
@@ -159,7 +173,7 @@ def find_teacher_again(
 
     Nothing that the record names is imported or unpickled.
     """
-    if source is None and recorded.kind in ("function", "zip"):
+    if source is None and recorded.kind in ("function", "model", "zip"):
         raise ExpertError(
             f"The expert {recorded.name!r} of this run is your own code. Pass it again: as "
             f"--expert on the command line, as expert= in Python."

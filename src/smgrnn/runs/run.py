@@ -1,7 +1,9 @@
 """Run: a distillation from its first episode to its summary."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -445,7 +447,7 @@ class Run(Session[Plan]):
 
 
 def new_run(
-    task: TaskSource,
+    task: TaskSource | Task,
     config: RunConfig,
     folder: Path | None = None,
     expert: ExpertSource | None = None,
@@ -517,15 +519,17 @@ def distill(
     Parameters
     ----------
     task
-        A Gymnasium id, "xor", a file of recorded examples, or a function that makes an environment.
+        A Gymnasium id, a Gymnasium environment, "xor", a file of recorded examples, or a function
+        that makes an environment.
     expert
-        The name of a bundled expert, a file, the name of a function, or a function that gives the
-        action for an observation; by default the bundled smooth expert.
+        A model of Stable-Baselines3, an `nn.Module`, a function that gives the action for an
+        observation, a file, or the name of a bundled expert or of a function; by default the
+        bundled smooth expert.
     out
         Folder of the run, with checkpoints; an equal call resumes a run that was stopped.  None
         keeps nothing.
     watch
-        Called with the run every few episodes.
+        Called with the run every few episodes; by default a terminal shows the progress.
     start
         A run, a record or a folder to continue from: its selected network learns on, on this or
         another task of the same shape, with its settings and the changes given here.  Optimizer and
@@ -543,7 +547,8 @@ def distill(
     >>> smgrnn.distill("CartPole-v1", episodes=10, start=run).plan.ancestor.episode
     50
     """
-    name = "" if callable(task) else str(task)
+    found = find_task(task)
+    name = "" if found.is_made else found.id
     before = None if start is None else start_from(start)
     if before is None:
         config = RunConfig.for_task(name, **{"preset": USUAL_PRESET, **settings})
@@ -551,6 +556,11 @@ def distill(
         raise ConfigError("A run continues with the settings of the one before: leave preset out.")
     else:
         config = settings_to_continue(before, name).with_changes(**settings)
-    run = new_run(task, config, None if out is None else Path(out), expert, before)
-    run.train(*([] if watch is None else [watch]))
+    run = new_run(found, config, None if out is None else Path(out), expert, before)
+    if watch is not None or run.held_out.size or not sys.stderr.isatty():
+        run.train(*([] if watch is None else [watch]))
+        return run
+    display = import_module("smgrnn.commands.display")  # which builds on runs
+    with display.Display(f"{found.id} seed {config.seed}", run.plan.n_episodes) as shown:
+        run.train(shown.show_run)
     return run

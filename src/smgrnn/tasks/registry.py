@@ -19,8 +19,8 @@ from smgrnn.tasks.task import Task, read_variant
 if TYPE_CHECKING:
     import gymnasium as gym
 
-TaskSource = str | Path | Callable[[], Any]
-"""The name of a task, a file of recorded examples, or a function that makes an environment."""
+TaskSource = Any
+"""The name of a task, a file of recorded examples, an environment or a function that makes one."""
 
 
 def find_task(source: TaskSource) -> Task:
@@ -34,12 +34,16 @@ def find_task(source: TaskSource) -> Task:
     >>> find_task("recall,delay=4").max_steps
     6
     """
+    if isinstance(source, Task):
+        return source
+    if hasattr(source, "observation_space"):
+        source = _source_of(source)
     if callable(source):
         return _describe(getattr(source, "__name__", type(source).__name__), source)
     if not isinstance(source, str | Path):
         raise TaskError(
-            f"A task is named by an id such as 'CartPole-v1', or is a function that makes an "
-            f"environment. Got {_text(source)} instead."
+            f"A task is an id such as 'CartPole-v1', a Gymnasium environment, or a function that "
+            f"makes one. Got {_text(source)} instead."
         )
     name = str(source)
     if name.endswith(RECORDINGS):
@@ -79,6 +83,30 @@ def find_task(source: TaskSource) -> Task:
         seen=seen if unseen else None,
         n_whole=n_whole if unseen else None,
     )
+
+
+def _source_of(env: Any) -> TaskSource:
+    """Return the id of a made environment, or a function that makes it again as it is."""
+    import gymnasium as gym
+
+    spec = env.spec if isinstance(env, gym.Env) else None
+    if spec is None:
+        raise TaskError(
+            f"{_text(env)} cannot be made again, because it has no Gymnasium spec. Pass a function "
+            f"that makes it, such as lambda: MyEnv()."
+        )
+    known = gym.registry.get(spec.id)
+    kwargs = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
+    if known is not None and not spec.additional_wrappers:
+        is_usual = spec.max_episode_steps == known.max_episode_steps and kwargs == known.kwargs
+        if is_usual:
+            return spec.id
+
+    def make() -> Any:
+        return gym.make(spec, disable_env_checker=True)
+
+    make.__name__ = spec.id
+    return make
 
 
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
