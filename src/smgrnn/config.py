@@ -202,14 +202,21 @@ class RunConfig(RunSettings):
         """Return the settings with some of them changed; those of the network by their own names.
 
         `network`, `learning` and `plasticity` are whole settings, or a dict of changes in them.
+        Any other setting may be given by the last part of its name, if that is the only one.
+
+        >>> RunConfig().with_changes(learning_rate=0.01, window=60).learning.learning_rate
+        0.01
 
         >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
         'episode'
         """
         refuse_renamed(*changes)
+        direct = {entry.name for entry in fields(self)} | NETWORK
+        named = {long_name(name): changes.pop(name) for name in changes.keys() - direct}
         own = {name: changes.pop(name) for name in NETWORK & changes.keys()}
         found = self.changed(**changes)
-        return found.changed(network=own) if own else found
+        found = found.changed(network=own) if own else found
+        return found.with_named(named) if named else found
 
     def with_named(self, settings: Mapping[str, Any]) -> Self:
         """Return the settings with changes by the names that `--set` takes.
@@ -274,6 +281,27 @@ def setting_kinds() -> dict[str, Any]:
         for name, kind in annotations(owner).items()
         if f"{prefix}{name}" not in parts
     }
+
+
+def long_name(short_name: str) -> str:
+    """Return the full name of a setting by its last part; refuse one that several have, or none.
+
+    >>> long_name("learning_rate"), long_name("max_relays")
+    ('learning.learning_rate', 'growth.max_relays')
+    """
+    kinds = setting_kinds()
+    if short_name in kinds:
+        return short_name
+    found = [name for name in kinds if name.rpartition(".")[2] == short_name]
+    if len(found) > 1:
+        *most, last = found
+        raise ConfigError(
+            f"The setting {short_name!r} may be {', '.join(most)} or {last}. Give it by its full "
+            f"name: --set {last}=VALUE, or **{{{last!r}: value}} in Python."
+        )
+    if not found:
+        find_setting(short_name)  # which refuses it, with a suggestion
+    return found[0]
 
 
 def find_setting(name: str) -> Any:

@@ -1,26 +1,35 @@
 """Policy: a finished network that plays its task, whatever trained, evolved or saved it."""
 
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats
+from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
-from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError, reason
+from smgrnn.errors import (
+    ConfigError,
+    FileFormatError,
+    GraphError,
+    ShapeError,
+    plain,
+    reason,
+    short,
+)
 from smgrnn.graph.drawing import network_html
-from smgrnn.graph.files import network_graph, network_settings
+from smgrnn.graph.files import graph_arrays, network_content, network_graph, network_settings
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.state import Graph, check
 from smgrnn.names import Names
-from smgrnn.storage import kind_of, read_arrays
+from smgrnn.storage import kind_of, read_arrays, write_arrays
 from smgrnn.tasks import Task
 
-NETWORK_KINDS = ("network", "learner")
-"""Kinds of files that hold a bare network."""
+NETWORK_KINDS = ("network", "learner", "policy")
+"""Kinds of files that hold one network."""
 BARE = "network"
 """Name of the task of a bare network, of which nothing is known but its shape."""
 
@@ -167,6 +176,66 @@ class Policy:
         action, outputs, loss = self.player.act_beside(seen, wanted, kind)
         return (action if self.task.is_discrete else outputs.copy()), loss
 
+    def predict(self, observation: Any, state: Floats | None = None) -> tuple[Any, Floats | None]:
+        """Return the action, and the node states to give with the next observation.
+
+        Without `state` an episode starts.  The states are None for a network that carries none.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("CartPole-v1", episodes=1, held_out=1).policy
+        >>> action, state = policy.predict([0.0, 0.1, -0.02, 0.3])
+        >>> action in (0, 1), state is None
+        (True, True)
+        """
+        player, carries = self.player, self.config.carry_state
+        own = self._shape, player.carried
+        self._shape, player.carried = None, state if carries else None
+        try:
+            action = self(observation)
+            return action, player.carried if carries else None
+        finally:
+            self._shape, player.carried = own
+
+    def export(self, path: str | Path, **options: Any) -> list[Path]:
+        """Write the network for use without smgrnn; return the new files.
+
+        The ending of `path` decides: .c, .onnx, .graphml or .json.  `options` are those of
+        `smgrnn.export.export_policy`.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("xor", episodes=1).policy
+        >>> [file.name for file in policy.export("xor.c")]
+        ['xor.h', 'xor.c']
+        """
+        exporters = import_module("smgrnn.export")  # which builds on policies
+        endings = {ends[-1]: name for name, ends in exporters.FORMATS.items()}
+        ending = Path(path).suffix
+        if ending not in endings:
+            raise ConfigError(
+                f"An exported file ends in {', '.join(endings)}. Got {short(str(path))} instead."
+            )
+        files: list[Path] = exporters.export_policy(self, endings[ending], path, **options)
+        return files
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a safetensors file, which `smgrnn.load` reads.
+
+        >>> import smgrnn
+        >>> policy = smgrnn.distill("xor", episodes=1).policy
+        >>> policy.save("xor.safetensors")
+        >>> smgrnn.load("xor.safetensors").graph == policy.graph
+        True
+        """
+        content = {
+            "network": network_content(self.config, self.names),
+            "task": self.task.to_dict(),
+            "student": self.student,
+        }
+        arrays = graph_arrays(self.graph)
+        if self.normalisation is not None:
+            arrays |= to_arrays(self.normalisation, "normalisation.")
+        write_arrays(path, "policy", content, arrays)
+
     def reset(self) -> None:
         """Set the node states to zero."""
         self._shape = None
@@ -220,6 +289,23 @@ class Kept(NamedTuple):
     graph: Graph
     names: Names | None
     log: EditLog
+
+
+def read_policy(path: str | Path) -> Policy:
+    """Return what `Policy.save` wrote."""
+    content, arrays = read_arrays(path, "policy")
+    try:
+        config, names = network_settings(content["network"])
+        task, student = Task.from_dict(content["task"]), content["student"]
+        if not isinstance(student, str) or plain(student) != student:
+            raise ConfigError("its student is not valid text")
+        scales = None
+        if "normalisation.mean" in arrays:
+            scales = from_arrays(Normalisation, arrays, "normalisation.")
+        about: Any = {"student": student, "normalisation": scales, "names": names}
+        return Policy(network_graph(arrays), config, task, **about)
+    except Exception as error:  # a stranger may have made it, so anything can be in it
+        raise FileFormatError(f"{path} does not describe a policy ({reason(error)}).") from error
 
 
 def read_network(path: str | Path) -> Learner | Kept:

@@ -15,7 +15,7 @@ from smgrnn.runs.polish import Polish, ranking
 from smgrnn.runs.run import new_run
 from support.runs import contents, settings
 
-TINY: dict[str, Any] = {"preset": "frugal", "episodes": 30, "max_parameters": 4, "select": "best"}
+TINY: dict[str, Any] = {"preset": "frugal", "episodes": 30, "max_parameters": 4, "select": "return"}
 
 
 def tiny(folder: Path, name: str | None = None, task: str = "CartPole-v1", **changes: Any) -> Run:

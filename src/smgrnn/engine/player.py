@@ -158,6 +158,17 @@ class Player:
         """Set the node states to zero."""
         self._traces = self.new_traces(0)
 
+    @property
+    def carried(self) -> Floats | None:
+        """The carried node states of each row (b, n_nodes); None at the start of an episode."""
+        return self._traces[:, -1].copy() if len(self._traces) else None
+
+    @carried.setter
+    def carried(self, states: Floats | None) -> None:
+        self._traces = self.new_traces(0 if states is None else len(states))
+        if states is not None:
+            self._traces[:, -1] = states
+
     def _traces_of(self, n_rows: int) -> Floats:
         """Return the states to start from: those that are carried, or zeros."""
         traces = self._traces

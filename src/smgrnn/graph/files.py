@@ -32,6 +32,12 @@ def network_settings(content: Mapping[str, Any]) -> tuple[NetworkConfig, Names |
     return config, named
 
 
+def graph_arrays(graph: Graph) -> Arrays:
+    """Return the arrays of a graph, as `network_graph` reads them."""
+    columns = {name: getattr(graph, name) for name in (*COLUMNS, "weight")}
+    return columns | {"numbers": np.array([getattr(graph, name) for name in NUMBERS])}
+
+
 def network_graph(arrays: Arrays) -> Graph:
     """Return the graph that the arrays of a file describe, checked."""
     if arrays["weight"].dtype.kind != "f":

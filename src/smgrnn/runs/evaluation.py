@@ -1,51 +1,92 @@
 """Evaluation: the returns of a network on episodes that it never trained on."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
 from smgrnn.arrays import Floats
-from smgrnn.episodes.backends import Backend, find_backend
-from smgrnn.policy import Policy
+from smgrnn.episodes.backends import Backend, Examples, ExamplesBackend, find_backend
+from smgrnn.errors import ConfigError, short
+from smgrnn.policy import BARE, Policy
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.plan import Plan, check_episodes
-from smgrnn.runs.record import Record
+from smgrnn.runs.record import Record, load
 from smgrnn.seeding import episode_seed
-from smgrnn.tasks import Task, TaskSource, find_again
+from smgrnn.storage import kind_of
+from smgrnn.tasks import TaskSource, find_again, find_task
+from smgrnn.validation import Count, checked
+
+if TYPE_CHECKING:
+    from smgrnn.runs.run import Run
 
 
 def evaluate(
-    record: Record,
-    n: int,
+    source: Union[str, Path, "Run", Record, Policy],
+    episodes: int = 100,
     *,
     final: bool = False,
     max_parameters: int | None = None,
-    task: TaskSource | Task | None = None,
+    task: TaskSource | None = None,
+    seed: int = 0,
 ) -> Floats:
-    """Return the returns of a run's selected network, frozen and greedy, on `n` new episodes.
+    """Return the returns of a network, frozen and greedy, on new episodes.
 
     Parameters
     ----------
-    record
-        The run.
-    n
+    source
+        A run folder, a file, a result of `distill`, or a policy.
+    episodes
         Held-out episodes.
     final
-        Evaluate the final network instead.
+        Evaluate the final network of the run instead of the selected one.
     max_parameters
-        Evaluate the best network with at most this many parameters instead.
+        Evaluate the best network of the run with at most this many parameters instead.
     task
         The task, if it is your own code.
+    seed
+        Seed of the episodes, for a policy; those of a run follow from its own seed.
 
     Examples
     --------
     >>> import smgrnn
-    >>> run = smgrnn.distill("xor", episodes=20)
-    >>> evaluate(run.record, 3).shape
+    >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="evaluated")
+    >>> smgrnn.evaluate("evaluated", episodes=3).shape
     (3,)
+    >>> (smgrnn.evaluate(run, 3) == smgrnn.evaluate(run.policy, 3)).all()
+    True
     """
-    policy, plan = record.student(final=final, max_parameters=max_parameters).policy, record.plan
+    checked(episodes, Count, "The 'episodes' parameter of evaluate")
+    found: Any = getattr(source, "record", source)
+    if isinstance(found, str | Path):
+        is_single = kind_of(found) is not None and kind_of(found) != "run"
+        found = load(found) if is_single else Record.load(found)
+    if isinstance(found, Policy):
+        if final or max_parameters is not None:
+            raise ConfigError("A policy is one network: leave final and max_parameters out.")
+        return _score_policy(found, episodes, task, seed)
+    if not isinstance(found, Record):
+        raise ConfigError(
+            f"evaluate takes a run folder, a result of distill, or a policy. Got {short(source)} "
+            f"instead."
+        )
+    policy, plan = found.student(final=final, max_parameters=max_parameters).policy, found.plan
     if isinstance(plan, Plan):
-        backend = Distillation(plan, task=task, record=record).backend
+        backend = Distillation(plan, task=task, record=found).backend
     else:
         backend = find_backend(find_again(plan.task, task))
-    return score(backend, policy, plan.seed, n)
+    return score(backend, policy, plan.seed, episodes)
+
+
+def _score_policy(policy: Policy, n: int, source: TaskSource | None, seed: int) -> Floats:
+    if policy.task.id == BARE:
+        if source is None:
+            raise ConfigError("The policy is a bare network: pass the task to evaluate it on.")
+        task = find_task(source)
+        policy = Policy(policy.graph, policy.config, task)  # which refuses another shape
+    else:
+        task = find_again(policy.task, source)
+    if task.is_supervised:
+        return score(ExamplesBackend(task, Examples.of(task, seed)), policy, seed, n)
+    return score(find_backend(task), policy, seed, n)
 
 
 def score(backend: Backend, policy: Policy, seed: int, n: int) -> Floats:

@@ -20,7 +20,7 @@ from smgrnn.errors import ConfigError, FileFormatError, plain, reason
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.log import EditLog
 from smgrnn.graph.state import Graph
-from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network
+from smgrnn.policy import NETWORK_KINDS, Normalisation, Policy, policy_of, read_network, read_policy
 from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
 from smgrnn.runs.metrics import (
     Comparison,
@@ -507,7 +507,8 @@ def load(path: str | Path, *, final: bool = False, max_parameters: int | None = 
     Parameters
     ----------
     path
-        A run folder, a file of a store, or the single network of `SMGrNN.save` or `Learner.save`.
+        A run folder, a file of a store, or what `Policy.save`, `SMGrNN.save` or `Learner.save`
+        wrote.
     final
         Return the final network instead.
     max_parameters
@@ -526,5 +527,5 @@ def load(path: str | Path, *, final: bool = False, max_parameters: int | None = 
     if kind_of(path) in NETWORK_KINDS:
         if final or max_parameters is not None:
             raise ConfigError(f"{path} holds one network, not a run with several.")
-        return policy_of(read_network(path))
+        return read_policy(path) if kind_of(path) == "policy" else policy_of(read_network(path))
     return Record.load(path).student(final=final, max_parameters=max_parameters).policy

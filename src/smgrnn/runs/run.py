@@ -176,7 +176,8 @@ class Run(Session[Plan]):
     @property
     def kept(self) -> float | None:
         """The fraction of the expert's return beyond chance that the selected network keeps."""
-        return self.record.comparison.kept(float(self.held_out.mean()))
+        mean = float(self.held_out.mean()) if self.held_out.size else None
+        return None if mean is None else self.record.comparison.kept(mean)
 
     @property
     def agreement(self) -> float | None:
