@@ -1,13 +1,14 @@
 """One class for each way a caller can be wrong; every message is one clear sentence."""
 
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, wraps
+from inspect import signature
 from pathlib import Path
 from traceback import extract_tb
-from typing import Self
+from typing import ParamSpec, Self, TypeVar
 from unicodedata import category
 
 _JOINERS = "\u200c\u200d"
@@ -186,6 +187,39 @@ def short(thing: object, length: int = 60) -> str:
 def _in_line(text: str, length: int) -> str:
     line = plain(" ".join(text.split()))
     return line if len(line) <= length else f"{line[: length - 3]}..."
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def known_arguments(function: Callable[P, T]) -> Callable[P, T]:
+    """Refuse arguments that a function does not have with a ConfigError that names the closest.
+
+    >>> @known_arguments
+    ... def grow(network, max_nodes=3):
+    ...     return max_nodes
+    >>> grow(1, max_node=2)
+    Traceback (most recent call last):
+    smgrnn.errors.ConfigError: grow has no argument 'max_node'. Did you mean 'max_nodes'?
+    """
+    parts, parameters = function.__qualname__.split("."), signature(function).parameters
+    name = parts[0] if parts[-1] == "__init__" else parts[-1]
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            for given in kwargs:
+                if given not in parameters:
+                    hint = suggest(given, parameters)
+                    sentence = f"{name} has no argument {given!r}. {hint}".strip()
+                    raise ConfigError(sentence) from None
+            raise ConfigError(f"{name}: {reason(error)}.") from None
+        return function(*args, **kwargs)
+
+    return call
 
 
 def plain(text: str) -> str:

@@ -39,6 +39,11 @@ Decay = Annotated[float, Within("[0, 1)")]
 class Settings:
     """Base of all settings: checks every field against its annotation."""
 
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Refuse names that are no settings, with a suggestion."""
+        cls._check_names(settings)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for name, hint in annotations(type(self)).items():
             what = f"The '{name}' parameter of {type(self).__name__}"

@@ -6,8 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from smgrnn import evaluate, load
+from smgrnn import distill, evaluate, load
 from smgrnn.arrays import Floats
+from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
 from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
 from smgrnn.runs.evaluation import score
@@ -83,3 +84,41 @@ def test_the_best_checkpoint_is_the_one_that_scored_best_when_it_was_made(tmp_pa
     assert run.record.students["best"].graph == graphs[best]
     assert run.summary()["best_checkpoint_score"] == max(scores)
     assert run.final.graph == graphs[-1]
+
+
+def test_a_path_a_result_and_a_policy_are_evaluated_alike(tmp_path: Path) -> None:
+    run = distill("CartPole-v1,hide=velocities", episodes=8, held_out=6, out=tmp_path / "run")
+    run.policy.save(tmp_path / "policy.safetensors")
+    for source in (run, run.record, tmp_path / "run", str(tmp_path / "policy.safetensors")):
+        assert evaluate(source, 6).tolist() == run.returns.tolist()
+    assert evaluate(run.final.policy, 6).tolist() == evaluate(run, 6, final=True).tolist()
+    assert evaluate(run.policy, 6, seed=1).tolist() != run.returns.tolist()
+    with pytest.raises(ConfigError, match="one network: leave final and max_parameters out"):
+        evaluate(run.policy, final=True)
+
+
+def test_predict_carries_the_state_that_it_is_given_and_no_other(tmp_path: Path) -> None:
+    policy = distill("CartPole-v1,hide=velocities", episodes=30, held_out=1, select="final").policy
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    policy.reset()
+    wanted, own = [policy(row) for row in rows], policy.player.carried
+    state = None
+    for row, action in zip(rows, wanted, strict=True):
+        given, state = policy.predict(row, state)
+        assert given == action
+    assert state is not None
+    assert state.tolist() == own.tolist() == policy.player.carried.tolist()
+
+
+def test_a_saved_policy_is_the_same_with_its_scale_and_names(tmp_path: Path) -> None:
+    policy = distill("CartPole-v1", episodes=3, held_out=1, normalise=True).policy
+    policy.save(tmp_path / "policy.safetensors")
+    same = load(tmp_path / "policy.safetensors")
+    assert (same.graph, same.config, same.task) == (policy.graph, policy.config, policy.task)
+    assert (same.names, same.student) == (policy.names, policy.student)
+    rows = np.random.default_rng(0).normal(size=(50, 4))
+    assert same(rows).tolist() == policy(rows).tolist()
+    written = [path.name for path in same.export(tmp_path / "cart.c")]
+    assert written == ["cart.h", "cart.c"]
+    with pytest.raises(ConfigError, match=r"ends in \.onnx, \.c, \.graphml, \.json. Got 'cart.py'"):
+        same.export("cart.py")

@@ -171,7 +171,8 @@ def describe(summary: dict[str, Any]) -> str:
                 lines[0] += f" No size kept {fraction}, {target}: the largest is selected."
             if sizes := [f"{each['size']:.0f}" for each in keep["failed"]]:
                 lines[1] += f" Sizes tried before: {', '.join(sizes)}."
-        lines[-1] += f" Saved in {summary['run_dir']}." if summary["run_dir"] else ""
+        lines += summary["notes"]
+        lines[3] += f" Saved in {summary['run_dir']}." if summary["run_dir"] else ""
         if polish := summary.get("polish"):
             before, after = polish["before"], polish["after"]
             below = ""

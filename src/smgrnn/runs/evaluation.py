@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import Backend, Examples, ExamplesBackend, find_backend
-from smgrnn.errors import ConfigError, short
+from smgrnn.errors import ConfigError, known_arguments, short
 from smgrnn.policy import BARE, Policy
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.plan import Plan, check_episodes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smgrnn.runs.run import Run
 
 
+@known_arguments
 def evaluate(
     source: Union[str, Path, "Run", Record, Policy],
     episodes: int = 100,

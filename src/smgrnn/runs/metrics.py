@@ -9,6 +9,8 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.graph.state import Graph
+from smgrnn.rules.rule import follows_size
+from smgrnn.rules.size import GROWN
 from smgrnn.tasks import Task
 
 WINDOW = 100
@@ -61,6 +63,27 @@ def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
     else:
         n_between = rules.interval / updates
     return max(round(rules.prune_period * n_between), 1)
+
+
+def missed_growth(rules: PlasticityConfig, n_updates: int) -> str | None:
+    """Return a sentence if training ended before the first growth call; None otherwise.
+
+    >>> missed_growth(PlasticityConfig(interval=300), 200)
+    'Nothing could grow: training had 200 updates, and growth begins after 300.'
+    """
+    if rules.growth is None:
+        return None
+    is_episodic = rules.interval == "episode"
+    first = rules.least_updates if is_episodic else max(int(rules.interval), rules.least_updates)
+    last, until = n_updates, ""
+    if follows_size(rules.growth):
+        last, until = int(GROWN * n_updates), f", of which the first {GROWN:.0%} may grow"
+    if last >= first:
+        return None
+    return (
+        f"Nothing could grow: training had {n_updates:,} updates{until}, and growth begins after "
+        f"{first:,}."
+    )
 
 
 def late_periods(n_episodes: int, period: int) -> slice:

@@ -16,7 +16,7 @@ import numpy as np
 from smgrnn.arrays import Arrays, Floats, from_arrays, to_arrays
 from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError, FileFormatError, plain, reason
+from smgrnn.errors import ConfigError, FileFormatError, known_arguments, plain, reason, short
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.log import EditLog
 from smgrnn.graph.state import Graph
@@ -26,6 +26,7 @@ from smgrnn.runs.metrics import (
     Comparison,
     final_quarter,
     held_out_figures,
+    missed_growth,
     pruning_period,
     size_figures,
     summarise,
@@ -269,6 +270,14 @@ class Record:
         return bool((self.episodes.returns[-n_solved:] >= threshold).all())
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Warnings of the run, and whether it was too short to grow."""
+        missed = None
+        if isinstance(self.plan, Plan) and self.episodes.n:
+            missed = missed_growth(self.plan.plasticity, int(self.episodes.steps.sum()))
+        return self.warnings if missed is None else (*self.warnings, missed)
+
+    @property
     def pruning_period(self) -> int:
         """Episodes from one pruning call to the next, about; 1 if nothing prunes."""
         if not isinstance(self.plan, Plan):
@@ -322,6 +331,7 @@ class Record:
         if self.polish is not None:
             figures["polish"] = self._polish_figures(self.polish)
         figures["best_checkpoint_score"] = self.best_score
+        figures["notes"] = list(self.notes)
         seconds["selection_seconds"] = self.times.choosing
         figures["selection_episodes"] = int(self.times.choosing_episodes)
         return facts | figures | sequence_figures(plan, self.stage_scores) | seconds
@@ -501,6 +511,7 @@ def record_file(path: Path) -> Path:
     return path if path.suffix == Path(MODEL).suffix and not path.is_dir() else path / MODEL
 
 
+@known_arguments
 def load(path: str | Path, *, final: bool = False, max_parameters: int | None = None) -> Policy:
     """Return the selected network of a run; it needs neither its environment nor its expert.
 
@@ -524,6 +535,8 @@ def load(path: str | Path, *, final: bool = False, max_parameters: int | None = 
     >>> smgrnn.load("own.safetensors").task.id
     'network'
     """
+    if not isinstance(path, str | Path):
+        raise ConfigError(f"load takes a path. Got {short(path)} instead.")
     if kind_of(path) in NETWORK_KINDS:
         if final or max_parameters is not None:
             raise ConfigError(f"{path} holds one network, not a run with several.")

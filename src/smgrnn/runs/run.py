@@ -13,7 +13,7 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, EnvBackend, Objective, RunConfig
 from smgrnn.episodes.table import Edits, Episodes
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, known_arguments, short
 from smgrnn.experts import ExpertSource, Teacher, find_teacher
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.state import Graph
@@ -113,7 +113,7 @@ class Run(Session[Plan]):
     def __str__(self) -> str:
         if not self.held_out.size:
             return repr(self)
-        return one_line(self.summary())
+        return "\n".join([one_line(self.summary()), *self.notes])
 
     def _repr_html_(self) -> str:
         return network_html(f"{self}: {self.graph}", self.graph, self.policy.config.bias)
@@ -193,6 +193,11 @@ class Run(Session[Plan]):
     def loss(self) -> float | None:
         """Mean distillation loss per held-out step."""
         return self.record.comparison.loss
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Warnings of the run, and whether it was too short to grow."""
+        return self.record.notes
 
     @property
     def edits(self) -> Edits:
@@ -506,6 +511,7 @@ def settings_to_continue(start: Record, task: str) -> RunConfig:
     return replace(plan.asked or RunConfig(), seed=plan.seed, expert=expert, env_backend=backend)
 
 
+@known_arguments
 def distill(
     task: TaskSource,
     *,
@@ -548,6 +554,11 @@ def distill(
     >>> smgrnn.distill("CartPole-v1", episodes=10, start=run).plan.ancestor.episode
     50
     """
+    for path, what in ((out, "out"), (start, "start")):
+        if not isinstance(path, str | Path | Run | Record | None):
+            raise ConfigError(f"The {what!r} of distill is a path. Got {short(path)} instead.")
+    if watch is not None and not callable(watch):
+        raise ConfigError(f"The 'watch' of distill is a function. Got {short(watch)} instead.")
     found = find_task(task)
     name = "" if found.is_made else found.id
     before = None if start is None else start_from(start)
