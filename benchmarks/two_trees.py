@@ -29,7 +29,8 @@ def least(run, repeats):
 GRAPH = """
 import warnings
 import numpy as np
-from smgrnn import Graph, Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Graph, Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 warnings.simplefilter("ignore")
 def grown(n_edges):
     rng, n_nodes = np.random.default_rng(n_edges), n_edges // 3

@@ -11,7 +11,8 @@ import sys
 import numpy as np
 from matplotlib.figure import Figure
 
-from smgrnn import Graph, Learner, NetworkConfig
+from smgrnn import Graph, Learner
+from smgrnn.config import NetworkConfig
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import Positions, layout
 

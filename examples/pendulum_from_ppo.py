@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import smgrnn
+from smgrnn.config import PlasticityConfig
 from smgrnn.experts import Expert, load_expert, write_expert
 from smgrnn.experts.evaluation import play_expert
 from smgrnn.seeding import episode_seed
@@ -33,7 +34,7 @@ SETTINGS: dict[str, Any] = {
     "bias": True,
     "normalise": True,
     "learning": {"learning_rate": 0.001},
-    "plasticity": smgrnn.PlasticityConfig(),  # a call every 100 updates, whatever an episode is
+    "plasticity": PlasticityConfig(),  # a call every 100 updates, whatever an episode is
 }
 
 

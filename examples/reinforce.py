@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 from torch.distributions import Categorical
 
-from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, SMGrNN, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
 from smgrnn.rules import Relay
 
 GROWING = PlasticityConfig(growth=Relay(initial_weight=0.1), window=20, interval=10, prune_period=5)

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 from matplotlib.figure import Figure
 
-from smgrnn import Graph, PlasticityConfig
+from smgrnn import Graph
+from smgrnn.config import PlasticityConfig
 from smgrnn.graph import apply, draw
 from smgrnn.rules import PlasticityModule, RelayAlone
 

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, SMGrNN, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
 from smgrnn.rules import Relay, Weak
 
 GROWING = PlasticityConfig(

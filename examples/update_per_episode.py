@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, SMGrNN, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
 from smgrnn.experts import load_expert
 from smgrnn.rules import Relay
 

@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from smgrnn import Graph, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, SMGrNN, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
 from smgrnn.graph import draw
 from smgrnn.rules import Relay
 

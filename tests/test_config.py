@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import NetworkConfig, PlasticityConfig
 from smgrnn.commands.settings import renamed
-from smgrnn.config import LearningConfig, RunConfig, with_settings
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, RunConfig, with_settings
 from smgrnn.errors import ConfigError, SmgrnnError, short
 from smgrnn.graph.settings import NetworkSettings
 from smgrnn.learning import LEARNING, OPTIMIZERS, SGD, Adam, Hebbian

@@ -8,7 +8,7 @@ from types import ModuleType
 from matplotlib.image import imread
 from matplotlib.patches import FancyArrowPatch
 
-from smgrnn import PlasticityConfig
+from smgrnn.config import PlasticityConfig
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -23,8 +23,8 @@ def output_of(code: str) -> str:
     [
         ("import smgrnn", HEAVY),
         ("import smgrnn.cli", HEAVY),
-        ("from smgrnn import NetworkConfig, PlasticityConfig, RunConfig", ("torch", "matplotlib")),
-        ("from smgrnn import Graph, Learner, UpdateHistory", ("torch", "matplotlib")),
+        ("from smgrnn.config import NetworkConfig, RunConfig", ("torch", "matplotlib")),
+        ("from smgrnn import Graph, Learner; import smgrnn.rules", ("torch", "matplotlib")),
         (
             # scoring a policy took four seconds, of which three were imports that only pages need
             "import smgrnn.commands.evaluate, smgrnn.commands.compare",

@@ -12,7 +12,8 @@ import pytest
 from numba import types
 
 import smgrnn
-from smgrnn import Learner, NetworkConfig, first_use, kernels
+from smgrnn import Learner, first_use, kernels
+from smgrnn.config import NetworkConfig
 from smgrnn.engine.state import state_of
 from smgrnn.graph.activation import slope
 from support.commands import python

@@ -15,11 +15,12 @@ run
 """,
     """
 import numpy as np
-from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 
 class DropTheWeakest:
     def decide(self, evidence, rng):
-        draft = smgrnn.EditDraft(evidence.graph)
+        draft = smgrnn.graph.EditDraft(evidence.graph)
         draft.remove_edge(int(evidence.graph.edge_ids[np.abs(evidence.graph.weight).argmin()]))
         return draft.finish()
 

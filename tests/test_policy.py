@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, NetworkConfig, SMGrNN
+from smgrnn import Learner, SMGrNN
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import GraphError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy

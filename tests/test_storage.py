@@ -12,8 +12,9 @@ import torch
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
-from smgrnn import EditDraft, SMGrNN
+from smgrnn import SMGrNN
 from smgrnn.errors import FileFormatError
+from smgrnn.graph import EditDraft
 from smgrnn.storage import (
     FORMAT_VERSION,
     digest,

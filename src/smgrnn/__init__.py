@@ -4,58 +4,46 @@ Public names are loaded when they are first used, so that importing the package 
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, RunConfig
     from smgrnn.engine import Learner
-    from smgrnn.errors import GrowthLimitWarning, SmgrnnError
-    from smgrnn.graph import EditDraft, Graph, GraphEdit
+    from smgrnn.errors import SmgrnnError
+    from smgrnn.graph import Graph, GraphEdit
     from smgrnn.nn import SMGrNN, StructuralPlasticity
     from smgrnn.policy import Policy
-    from smgrnn.rules import UpdateHistory
     from smgrnn.runs.evaluation import evaluate
-    from smgrnn.runs.plan import Plan
-    from smgrnn.runs.record import Record, load
+    from smgrnn.runs.record import load
     from smgrnn.runs.run import Run, distill
-    from smgrnn.runs.sequences import Sequence, sequence
+    from smgrnn.runs.sequences import sequence
 
 __version__ = "0.3.0"
 
 _HOMES = {
-    "config": ("LearningConfig", "NetworkConfig", "PlasticityConfig", "RunConfig"),
-    "engine": ("Learner",),
-    "errors": ("GrowthLimitWarning", "SmgrnnError"),
-    "graph": ("EditDraft", "Graph", "GraphEdit"),
-    "nn": ("SMGrNN", "StructuralPlasticity"),
-    "policy": ("Policy",),
-    "rules": ("UpdateHistory",),
-    "runs.evaluation": ("evaluate",),
-    "runs.plan": ("Plan",),
-    "runs.record": ("Record", "load"),
-    "runs.run": ("Run", "distill"),
-    "runs.sequences": ("Sequence", "sequence"),
+    "Graph": "graph",
+    "GraphEdit": "graph",
+    "Learner": "engine",
+    "Policy": "policy",
+    "Run": "runs.run",
+    "SMGrNN": "nn",
+    "SmgrnnError": "errors",
+    "StructuralPlasticity": "nn",
+    "distill": "runs.run",
+    "evaluate": "runs.evaluation",
+    "load": "runs.record",
+    "sequence": "runs.sequences",
 }
 
 __all__ = [
-    "EditDraft",
     "Graph",
     "GraphEdit",
-    "GrowthLimitWarning",
     "Learner",
-    "LearningConfig",
-    "NetworkConfig",
-    "Plan",
-    "PlasticityConfig",
     "Policy",
-    "Record",
     "Run",
-    "RunConfig",
     "SMGrNN",
-    "Sequence",
     "SmgrnnError",
     "StructuralPlasticity",
-    "UpdateHistory",
     "distill",
     "evaluate",
     "load",
@@ -66,11 +54,12 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from smgrnn.errors import needs
 
-    for home, names in _HOMES.items():
-        if name == home or name in names:
-            with needs():
-                module = import_module(f"smgrnn.{home}")
-            return module if name == home else getattr(module, name)
+    if name in _HOMES:
+        with needs():
+            return getattr(import_module(f"smgrnn.{_HOMES[name]}"), name)
+    if not name.startswith("_") and find_spec(f"smgrnn.{name}") is not None:
+        with needs():
+            return import_module(f"smgrnn.{name}")
     raise AttributeError(f"module 'smgrnn' has no attribute {name!r}")
 
 

@@ -117,7 +117,7 @@ class RunConfig(RunSettings):
 
     Examples
     --------
-    >>> from smgrnn import PlasticityConfig, RunConfig
+    >>> from smgrnn.config import PlasticityConfig, RunConfig
     >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer.name
     'adam'
     """

@@ -20,7 +20,8 @@ class SmgrnnError(Exception):
 
     Examples
     --------
-    >>> from smgrnn import NetworkConfig, SmgrnnError
+    >>> from smgrnn import SmgrnnError
+    >>> from smgrnn.config import NetworkConfig
     >>> try:
     ...     NetworkConfig(n_inputs=0, n_outputs=2)
     ... except SmgrnnError as error:

@@ -52,7 +52,7 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, ready for JSON.
 
-        >>> from smgrnn import NetworkConfig
+        >>> from smgrnn.config import NetworkConfig
         >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
         0.8
         """
@@ -74,7 +74,7 @@ class Settings:
         A dict changes settings within a setting.  The name of a choice replaces the present choice
         and keeps the changed settings that both have.
 
-        >>> from smgrnn import PlasticityConfig
+        >>> from smgrnn.config import PlasticityConfig
         >>> PlasticityConfig().changed(growth={"interval_width": 0.3}).growth.interval_width
         0.3
         """
@@ -102,7 +102,7 @@ class Settings:
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Rebuild settings from `to_dict`; an unknown name raises ConfigError.
 
-        >>> from smgrnn import NetworkConfig
+        >>> from smgrnn.config import NetworkConfig
         >>> NetworkConfig.from_dict({"n_inputs": 4, "n_outputs": 2}).n_hidden
         0
         """

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from smgrnn import Record, Run
+from smgrnn import Run
 from smgrnn.batch import Condition
 from smgrnn.pages.comparison import comparison_page, group_named, student_quantile
 from smgrnn.runs.folder import RunFolder
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
 from support.browser import Browser, find_browser
 from support.commands import Command, refused

@@ -11,9 +11,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from smgrnn import Plan, Record, load
+from smgrnn import load
 from smgrnn.commands.display import describe_all
 from smgrnn.experts import load_expert
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 from smgrnn.seeding import episode_seed
 from smgrnn_paper.evolution.evolution import Evolution

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from smgrnn import Record, distill
+from smgrnn import distill
 from smgrnn.errors import SmgrnnError
+from smgrnn.runs.record import Record
 from smgrnn.tasks import Task
 from support.commands import Command, refused
 from support.runs import teacher

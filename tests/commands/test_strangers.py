@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from smgrnn import Plan, Record
 from smgrnn.experts import TeacherId
 from smgrnn.rules.settings import ForeignRule
 from smgrnn.runs.folder import NOTED
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record
 from smgrnn.storage import LOCK
 from support.commands import Command, refused
 from support.runs import trained

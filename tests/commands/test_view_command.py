@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from smgrnn import Record, Run, distill
+from smgrnn import Run, distill
 from smgrnn.errors import ConfigError
 from smgrnn.names import LONGEST, Names
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
 from smgrnn.view import film, write_page
 from smgrnn.view.page import page

@@ -12,17 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn import (
-    EditDraft,
-    Graph,
-    GraphEdit,
-    Learner,
-    LearningConfig,
-    NetworkConfig,
-    PlasticityConfig,
-    SMGrNN,
-)
+from smgrnn import Graph, GraphEdit, Learner, SMGrNN
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError
+from smgrnn.graph import EditDraft
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import Evidence
 from support.engines import assert_same, both_engines, teach

@@ -10,16 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn import (
-    EditDraft,
-    Graph,
-    Learner,
-    LearningConfig,
-    NetworkConfig,
-    PlasticityConfig,
-    SMGrNN,
-)
+from smgrnn import Graph, Learner, SMGrNN
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError
+from smgrnn.graph import EditDraft
 from smgrnn.learning import Hebbian
 from smgrnn.learning.through_time import KEPT
 from support.engines import both_engines

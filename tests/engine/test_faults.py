@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, Learner, NetworkConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, Learner, SMGrNN, StructuralPlasticity
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
 from support.commands import python
@@ -49,7 +50,8 @@ BUSY = """
 import os, signal, sys, threading
 import numpy as np
 import smgrnn
-from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from smgrnn import Graph, Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Graph, Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.graph import GraphEdit
 from smgrnn.rules import GROWTH, PRUNING
 from support.learners import stream

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn import Learner, NetworkConfig, SMGrNN
+from smgrnn import Learner, SMGrNN
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import NonFiniteError, ShapeError
 from support.flat import learning as learning_config
 from support.flat import rules

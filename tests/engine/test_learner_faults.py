@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, Learner, NetworkConfig
+from smgrnn import Graph, Learner
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
 from smgrnn.graph.settings import Activation
 from support.flat import learning as learning_config

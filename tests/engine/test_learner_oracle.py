@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.seeding import stream as random_stream
 from support.engines import both_engines
 from support.flat import learning as learning_config

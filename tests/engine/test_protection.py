@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, NetworkConfig, PlasticityConfig
+from smgrnn import Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, Operation

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from smgrnn import EditDraft, GraphEdit, Learner, NetworkConfig, PlasticityConfig
+from smgrnn import GraphEdit, Learner
+from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError
-from smgrnn.graph import check
+from smgrnn.graph import EditDraft, check
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.learning.through_time import KEPT
 from support.engines import Torch, teach

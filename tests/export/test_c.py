@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, NetworkConfig, Policy, load
+from smgrnn import Graph, Policy, load
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.export import STYLES, export
 from smgrnn.export.c import c_name, fixed_bytes

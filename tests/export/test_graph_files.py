@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from smgrnn import NetworkConfig
+from smgrnn.config import NetworkConfig
 from smgrnn.export import FORMATS, export
 from smgrnn.graph.state import Edge
 from smgrnn.policy import Policy

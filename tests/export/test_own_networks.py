@@ -10,9 +10,11 @@ import pytest
 import torch
 
 import smgrnn
-from smgrnn import EditDraft, Graph, Learner, NetworkConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, Learner, SMGrNN, StructuralPlasticity
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.export import FORMATS, export
+from smgrnn.graph import EditDraft
 from smgrnn.policy import policy_of
 from smgrnn.runs.own_loop import record_of
 from smgrnn.storage import read_arrays, write_arrays

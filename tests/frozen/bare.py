@@ -8,10 +8,11 @@ import torch
 
 from frozen.runs import BUSY
 from frozen.values import CHOICES, ROWS, TARGETS, kept, values_of_edits, values_of_graph
-from smgrnn import EditDraft, GraphEdit, Learner, SMGrNN, StructuralPlasticity
-from smgrnn import LearningConfig as Learning
-from smgrnn import NetworkConfig as Network
-from smgrnn import PlasticityConfig as Rules
+from smgrnn import GraphEdit, Learner, SMGrNN, StructuralPlasticity
+from smgrnn.config import LearningConfig as Learning
+from smgrnn.config import NetworkConfig as Network
+from smgrnn.config import PlasticityConfig as Rules
+from smgrnn.graph import EditDraft
 from smgrnn.rules import Evidence
 from smgrnn.sklearn import GrowingClassifier, GrowingRegressor
 from support.flat import rules

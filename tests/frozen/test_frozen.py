@@ -35,7 +35,7 @@ ONLY_PRUNED = {f"growth none, K = {k}" for k in (1, 2)} | {
     "only orphans",
 }
 ONLY_GROWN = {f"pruning none, K = {k}" for k in (1, 2)} | {"a call an episode, if due"}
-pytestmark = pytest.mark.filterwarnings("ignore::smgrnn.GrowthLimitWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::smgrnn.errors.GrowthLimitWarning")
 
 
 def test_every_run_has_a_digest() -> None:

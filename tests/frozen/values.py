@@ -10,8 +10,9 @@ import numpy as np
 import smgrnn
 import smgrnn_paper
 from frozen.runs import RUNS
-from smgrnn import Graph, Record
+from smgrnn import Graph
 from smgrnn.graph import Operation
+from smgrnn.runs.record import Record
 from support.runs import nested, trained
 
 DIGESTS = Path(__file__).with_name("digests.json")

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from smgrnn import EditDraft, Graph
-from smgrnn.graph import apply, draw, to_networkx
+from smgrnn import Graph
+from smgrnn.graph import EditDraft, apply, draw, to_networkx
 from smgrnn.graph.drawing import NEGATIVE, OUTLINE, POSITIVE, layout, network_html
 from support.networks import SMALL
 

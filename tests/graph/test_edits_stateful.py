@@ -8,9 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from smgrnn import EditDraft, Graph, GraphEdit, SMGrNN, UpdateHistory
-from smgrnn.graph import Change, Edge, Operation, check
-from smgrnn.rules import GROWTH, Relay, Weak
+from smgrnn import Graph, GraphEdit, SMGrNN
+from smgrnn.graph import Change, Edge, EditDraft, Operation, check
+from smgrnn.rules import GROWTH, Relay, UpdateHistory, Weak
 from smgrnn.rules.history import carry_history
 from smgrnn.rules.paper import with_orphans
 from support.decisions import evidence

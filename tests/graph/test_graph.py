@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import EditDraft, Graph, GraphEdit, NetworkConfig
+from smgrnn import Graph, GraphEdit
+from smgrnn.config import NetworkConfig
 from smgrnn.errors import GraphError
-from smgrnn.graph import Cause, Edge, Operation, apply, check, initial_graph
+from smgrnn.graph import Cause, Edge, EditDraft, Operation, apply, check, initial_graph
 from support.networks import SMALL
 
 ADD_NODE, ADD_EDGE, REMOVE_EDGE, REMOVE_NODE = Operation

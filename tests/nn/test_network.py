@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.func import functional_call
 
-from smgrnn import EditDraft, Graph, SMGrNN
+from smgrnn import Graph, SMGrNN
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
-from smgrnn.graph import to_networkx
+from smgrnn.graph import EditDraft, to_networkx
 from support.networks import LOOP, cyclic_net, train
 
 

@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from smgrnn import EditDraft, SMGrNN
+from smgrnn import SMGrNN
 from smgrnn.errors import GraphError
+from smgrnn.graph import EditDraft
 from support.networks import LOOP, cyclic_net, grown, train
 
 

@@ -10,9 +10,10 @@ import pytest
 import torch
 from torch import nn, optim
 
-from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, StructuralPlasticity
+from smgrnn import Graph, GraphEdit, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
-from smgrnn.graph import Cause, Operation
+from smgrnn.graph import Cause, EditDraft, Operation
 from smgrnn.rules import Evidence
 from support.flat import growing_rules, rules
 from support.training import (

@@ -11,9 +11,10 @@ import pytest
 import torch
 from torch import Tensor, nn, optim
 
-from smgrnn import EditDraft, Graph, PlasticityConfig, StructuralPlasticity
+from smgrnn import Graph, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
 from smgrnn.errors import AttachmentError, GraphError
-from smgrnn.graph import check
+from smgrnn.graph import EditDraft, check
 from support.flat import rules
 from support.training import (
     BUSY,

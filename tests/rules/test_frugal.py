@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, NetworkConfig
+from smgrnn import Learner
+from smgrnn.config import NetworkConfig
 from smgrnn.graph import Graph
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.rules import Contribution, Evidence, UpdateHistory

@@ -6,18 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import (
-    EditDraft,
-    GrowthLimitWarning,
-    Learner,
-    LearningConfig,
-    NetworkConfig,
-    PlasticityConfig,
-    SMGrNN,
-    StructuralPlasticity,
-)
-from smgrnn.errors import GraphError
-from smgrnn.graph import Graph, GraphEdit, apply
+from smgrnn import Learner, SMGrNN, StructuralPlasticity
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.errors import GraphError, GrowthLimitWarning
+from smgrnn.graph import EditDraft, Graph, GraphEdit, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
 from support.decisions import decide
 from support.engines import both_engines, teach

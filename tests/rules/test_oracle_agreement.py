@@ -7,8 +7,8 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from smgrnn import PlasticityConfig
 from smgrnn.arrays import Ints
+from smgrnn.config import PlasticityConfig
 from smgrnn.graph import Graph, GraphEdit, apply, check
 from smgrnn.rules import GROWTH, PRUNING, PlasticityModule, UpdateHistory
 from smgrnn.rules.paper import Scale

@@ -10,11 +10,12 @@ import pytest
 
 import smgrnn
 import smgrnn_paper
-from smgrnn import Record, Run
+from smgrnn import Run
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.policy import Policy
 from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run, start_from
 from support.commands import Command
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Record, Run, evaluate, load
+from smgrnn import Run, evaluate, load
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
 from smgrnn.runs.checkpoints import FIRST_ROUND, ROUNDS, Checkpoints, best, halved, joined, offers
 from smgrnn.runs.distillation import Distillation
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task

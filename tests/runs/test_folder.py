@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from smgrnn import Plan, distill, load
+from smgrnn import distill, load
 from smgrnn.errors import ConfigError, FileFormatError, NonFiniteError, SmgrnnError, TaskError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.folder import RunFolder
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.run import Run
 from support.flat import flat_rules
 from support.runs import RULES, contents, trained

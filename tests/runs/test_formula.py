@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, NetworkConfig
+from smgrnn import Graph
+from smgrnn.config import NetworkConfig
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.names import Names
 from smgrnn.policy import Normalisation, Policy

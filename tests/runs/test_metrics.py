@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from smgrnn import PlasticityConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.runs.metrics import (
     churn_ratio,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from smgrnn import Record
 from smgrnn.errors import ConfigError
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn.storage import LOCK, locked
 from smgrnn_paper import Evolution

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from smgrnn import Graph, Record
+from smgrnn import Graph
 from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Episodes
 from smgrnn.policy import Policy
 from smgrnn.runs import pictures
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.pictures import FEW, draw_curves, draw_topology
+from smgrnn.runs.record import Record
 from support.runs import trained
 
 

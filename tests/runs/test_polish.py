@@ -66,7 +66,7 @@ def test_a_polish_asked_for_later_or_in_two_parts_is_the_one_asked_for_at_once(
     assert tiny(tmp_path, "later").held_out.size  # the command without it finds its run
     tiny(tmp_path, "later", polish=1500)
     assert contents(tmp_path / "later") == contents(tmp_path / "once")
-    record = smgrnn.Record.load(tmp_path / "later")
+    record = smgrnn.runs.record.Record.load(tmp_path / "later")
     assert record.polish is not None
     assert smgrnn.load(tmp_path / "later").graph.weight.tolist() == record.polish.weight.tolist()
 

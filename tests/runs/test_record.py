@@ -13,12 +13,13 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import smgrnn
-from smgrnn import Plan, Record, Run, evaluate
+from smgrnn import Run, evaluate
 from smgrnn.batch import Store
 from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import write_results
-from smgrnn.runs.record import Times
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record, Times
 from smgrnn.runs.smallest import Search
 from smgrnn.storage import write_arrays
 from smgrnn.view.timeline import Timeline
@@ -272,7 +273,7 @@ def test_a_run_with_a_function_is_rebuilt_when_it_is_given_again(tmp_path: Path)
 
 
 def test_warnings_are_on_record_whether_a_run_has_a_folder_or_not(tmp_path: Path) -> None:
-    with pytest.warns(smgrnn.GrowthLimitWarning):
+    with pytest.warns(smgrnn.errors.GrowthLimitWarning):
         run = trained(tmp_path, max_parameters=9)
     assert run.record.warnings == Record.load(tmp_path / "run").warnings
     assert "max_edges=9" in run.record.warnings[0]

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from smgrnn import Record
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.folder import NOTED, RunFolder
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run, new_run
 from smgrnn_paper import Evolution, EvolutionConfig
 from smgrnn_paper.evolution.evolution import new_evolution

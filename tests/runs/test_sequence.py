@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn import Plan, Record, Run
+from smgrnn import Run
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import Operation
 from smgrnn.pages.comparison import stated_settings
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record
 from smgrnn.runs.sequences import Sequence
 from smgrnn.view.timeline import Timeline
 from support.commands import call

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Record, Run
+from smgrnn import Run
 from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experts.evaluation import evaluate_expert
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
 from smgrnn.runs.smallest import Search
 from support.runs import TEACHERS, contents, teacher

@@ -6,14 +6,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from smgrnn import (
-    Learner,
-    LearningConfig,
-    NetworkConfig,
-    PlasticityConfig,
-    SMGrNN,
-    StructuralPlasticity,
-)
+from smgrnn import Learner, SMGrNN, StructuralPlasticity
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.graph import GraphEdit
 from smgrnn.learning.optimizers import rate_at
 from support.learners import Stream

@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from smgrnn import LearningConfig, PlasticityConfig
+from smgrnn.config import LearningConfig, PlasticityConfig
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import GROWTH, PRUNING
 

@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smgrnn import Learner, LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn import Learner
 from smgrnn.arrays import Bools, Floats, Ints
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from support.flat import rules
 from support.training import BUSY
 

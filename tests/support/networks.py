@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from smgrnn import EditDraft, Graph, SMGrNN
+from smgrnn import Graph, SMGrNN
+from smgrnn.graph import EditDraft
 
 # 1 input (0), 1 output (1), 1 hidden node (2), with a cycle 1 <-> 2.
 LOOP = Graph.from_edges(1, 1, 1, edges=[(0, 1, 0.5), (0, 2, -0.4), (2, 1, 0.8), (1, 2, 0.3)])

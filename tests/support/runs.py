@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn import Graph, GraphEdit, Plan, Record, Run
+from smgrnn import Graph, GraphEdit, Run
 from smgrnn.config import NetworkConfig, RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
 from smgrnn.policy import Policy
 from smgrnn.runs.checkpoints import Checkpoint
+from smgrnn.runs.plan import Plan
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
 from smgrnn.tasks import Task

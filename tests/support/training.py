@@ -7,7 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn, optim
 
-from smgrnn import EditDraft, Graph, GraphEdit, PlasticityConfig, SMGrNN, StructuralPlasticity
+from smgrnn import Graph, GraphEdit, SMGrNN, StructuralPlasticity
+from smgrnn.config import PlasticityConfig
+from smgrnn.graph import EditDraft
 from smgrnn.rules import Evidence
 from support.flat import rules
 

@@ -10,8 +10,9 @@ import pytest
 from safetensors.numpy import save_file
 
 import smgrnn
-from smgrnn import Record, Run, distill, evaluate, load
+from smgrnn import Run, distill, evaluate, load
 from smgrnn.errors import ConfigError
+from smgrnn.runs.record import Record
 from smgrnn.seeding import stream
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import Recording, read_recording

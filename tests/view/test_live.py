@@ -14,7 +14,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from smgrnn import Record, Run
+from smgrnn import Run
+from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
 from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.style import place_nodes

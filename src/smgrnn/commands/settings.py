@@ -71,7 +71,7 @@ def renamed(flag: str) -> str | None:
 def _meanings(kind: type) -> dict[str, str]:
     """Return the docstring of each field of a class and of its bases, in one line.
 
-    >>> from smgrnn import NetworkConfig
+    >>> from smgrnn.config import NetworkConfig
     >>> _meanings(NetworkConfig)["density"]
     'Fraction of the allowed node pairs that start connected.'
     """

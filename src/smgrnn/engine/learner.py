@@ -83,7 +83,8 @@ class Learner:
     Examples
     --------
     >>> import numpy as np
-    >>> from smgrnn import Learner, NetworkConfig
+    >>> from smgrnn import Learner
+    >>> from smgrnn.config import NetworkConfig
     >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2), seed=0)
     >>> action = learner.learn([0.1, 0.2, 0.3, 0.4], 1)  # an observation and its label
     >>> learner.end_episode()

@@ -132,7 +132,7 @@ class Player:
 
     Examples
     --------
-    >>> from smgrnn import NetworkConfig
+    >>> from smgrnn.config import NetworkConfig
     >>> graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, -1.0)])
     >>> player = Player(graph, NetworkConfig(n_inputs=1, n_outputs=2))
     >>> actions, outputs = player.act(np.array([[1.0], [-1.0]]))

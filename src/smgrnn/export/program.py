@@ -110,7 +110,8 @@ class Program:
 def program_of(policy: Policy, *, is_straight: bool = False) -> Program:
     """Return the program of a policy with the fewest weights, or one that repeats nothing.
 
-    >>> from smgrnn import Graph, NetworkConfig
+    >>> from smgrnn import Graph
+    >>> from smgrnn.config import NetworkConfig
     >>> from smgrnn.policy import policy_of
     >>> edges = [(0, 2, 1.0), (1, 3, 2.0), (1, 4, 1.0)]
     >>> graph = Graph.from_edges(2, 2, n_hidden=1, edges=edges)

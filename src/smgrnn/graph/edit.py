@@ -59,7 +59,8 @@ class GraphEdit(NamedTuple):
 
     Examples
     --------
-    >>> from smgrnn import EditDraft, Graph, GraphEdit
+    >>> from smgrnn import Graph, GraphEdit
+    >>> from smgrnn.graph import EditDraft
     >>> draft = EditDraft(Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]))
     >>> draft.remove_edge(0)
     >>> edit = draft.finish()
@@ -118,7 +119,8 @@ class EditDraft:
 
     Examples
     --------
-    >>> from smgrnn import EditDraft, Graph
+    >>> from smgrnn import Graph
+    >>> from smgrnn.graph import EditDraft
     >>> draft = EditDraft(Graph.from_edges(1, 1, edges=[(0, 1, 0.5)]))
     >>> node = draft.add_node()
     >>> first, second = draft.add_edge(0, node, 0.01), draft.add_edge(node, 1, 0.01)

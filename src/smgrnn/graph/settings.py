@@ -41,7 +41,7 @@ class NetworkConfig(NetworkSettings):
 
     Examples
     --------
-    >>> from smgrnn import NetworkConfig
+    >>> from smgrnn.config import NetworkConfig
     >>> NetworkConfig(n_inputs=4, n_outputs=2, iterations=2).activation
     'tanh'
     """

@@ -134,7 +134,7 @@ class LearningConfig(Settings):
 
     Examples
     --------
-    >>> from smgrnn import LearningConfig
+    >>> from smgrnn.config import LearningConfig
     >>> LearningConfig(optimizer="sgd", learning_rate=0.1).optimizer.momentum
     0.9
     """

@@ -331,7 +331,7 @@ class SMGrNN(nn.Module):
         network's own generator.  The log has the edit after `update` updates, by default one more
         than the last edit.  A `StructuralPlasticity` also carries the optimizer's state.
 
-        >>> from smgrnn import EditDraft
+        >>> from smgrnn.graph import EditDraft
         >>> net = SMGrNN(4, 2, density=1.0)
         >>> draft = EditDraft(net.graph)
         >>> draft.remove_edge(0)

@@ -28,7 +28,7 @@ class UpdateHistory(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from smgrnn import UpdateHistory
+    >>> from smgrnn.rules import UpdateHistory
     >>> history = UpdateHistory.start(n_edges=2, window=3)
     >>> history.push(np.array([0.5, 0.0]))
     >>> history.push(np.array([-0.5, 1.0]))

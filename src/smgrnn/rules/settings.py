@@ -36,7 +36,7 @@ class PlasticityConfig(Settings):
 
     Examples
     --------
-    >>> from smgrnn import PlasticityConfig
+    >>> from smgrnn.config import PlasticityConfig
     >>> from smgrnn.rules import Relay
     >>> PlasticityConfig(window=50, growth=Relay(interval_width=0.3)).prune_period
     30

@@ -18,7 +18,8 @@ def formula(policy: Policy) -> list[str]:
 
     There are none for a network with more weights, loops, or carried states.
 
-    >>> from smgrnn import Graph, NetworkConfig
+    >>> from smgrnn import Graph
+    >>> from smgrnn.config import NetworkConfig
     >>> from smgrnn.tasks import Task
     >>> graph = Graph.from_edges(4, 2, edges=[(2, 5, 1.2), (3, 4, -0.8)])
     >>> config = NetworkConfig(n_inputs=4, n_outputs=2, readout="sum")

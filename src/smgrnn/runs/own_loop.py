@@ -17,7 +17,8 @@ from smgrnn.runs.record import Record
 def record_of(network: Any) -> Record:
     """Return the record of a run, or one of a bare network with the edits that it logged.
 
-    >>> from smgrnn import Learner, NetworkConfig
+    >>> from smgrnn import Learner
+    >>> from smgrnn.config import NetworkConfig
     >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
     >>> record_of(learner).final.graph == learner.graph
     True

@@ -27,7 +27,8 @@ EDGES = 84
 """Size at which the cost of a call and of an edit is told."""
 _START = """
 import numpy as np
-from smgrnn import Learner, NetworkConfig
+from smgrnn import Learner
+from smgrnn.config import NetworkConfig
 learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
 learner.learn_stream(np.ones((200, 4)), np.ones(200, dtype=int))
 learner.learn(np.ones(4), 1)

@@ -12,9 +12,10 @@ import pytest
 
 import smgrnn
 import smgrnn_paper
-from smgrnn import Record, evaluate
+from smgrnn import evaluate
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, TaskError
+from smgrnn.runs.record import Record
 from smgrnn_paper import Evolution, EvolutionConfig
 from smgrnn_paper.evolution.evolution import new_evolution
 from smgrnn_paper.evolution.plan import EvolutionPlan
