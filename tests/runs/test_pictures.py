@@ -16,6 +16,7 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.policy import Policy
 from smgrnn.runs import pictures
 from smgrnn.runs.checkpoints import Checkpoint
+from smgrnn.runs.metrics import Comparison
 from smgrnn.runs.pictures import FEW, draw_curves, draw_topology
 from smgrnn.runs.record import Record
 from support.runs import trained
@@ -58,13 +59,16 @@ def test_the_curves_mark_when_the_job_was_done_and_nothing_lies_on_them(
     returns = np.where(np.arange(200) < 40, 400.0, 500.0)
     given = replace(record, episodes=Episodes(*columns)._replace(returns=returns))
     given = replace(
-        given, checkpoints=(Checkpoint(record.students["final"], 150, np.array([1.0])),)
+        given,
+        checkpoints=(Checkpoint(record.students["final"], 150, np.array([1.0])),),
+        comparison=Comparison(expert_return=498.5, random_return=-1180.3),
     )
     for each, is_solved in ((given, True), (record, False)):
         draw_curves(each, tmp_path / "curves.png")
         texts = [text.get_text() for text in drawn[-1].findobj(Text)]
         assert ("solved in episode 115" in texts) == is_solved
         assert ("selected: episode 150" in texts) == is_solved
+        assert ("expert 498.5" in texts) == ("random policy −1180.3" in texts) == is_solved
         assert {"Return", "Size", "Agreement with the expert, %", "solved at 475"} < set(texts)
         drawn[-1].draw_without_rendering()
     for ax in (ax for figure in drawn for ax in figure.axes):

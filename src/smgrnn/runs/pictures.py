@@ -17,6 +17,7 @@ from smgrnn.storage import write_file, writing
 from smgrnn.text import number, plus_minus, quantity
 
 RETURN, NODES, EDGES, LIKENESS, SELECTED = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c", "#a3329f"
+EXPERT = "#1b2430"
 """Colours of the curves."""
 FEW = 12
 """Maximum number of edges of a network whose picture has all weights."""
@@ -69,7 +70,10 @@ def curves_figure(record: Record) -> Any:
 def _mark_moments(panels: Any, record: Record) -> None:
     """Draw the levels of return and size to compare with, and mark the selected network."""
     plan, last = record.plan, record.episodes.n
+    expert, chance = record.comparison.expert_return, record.comparison.random_return
     levels = [  # panel, name, value, color, width and style of the line
+        (0, "expert", expert, EXPERT, 1.4, "--"),
+        (0, "random policy", chance, NODES, 0.6, ":"),
         (0, "solved at", plan.task.reward_threshold, NODES, 1.0, "--"),
         (1, "limit", getattr(plan, "max_parameters", None), EDGES, 1.0, "--"),
     ]
@@ -138,6 +142,8 @@ def draw_topology(record: Record, path: Path) -> None:
     if task.recording is None and record.held_out.size:
         scores, n = record.held_out, quantity(record.held_out.size, "new episode")
         title += f"\nReturn {plus_minus(scores.mean(), scores.std(), 1)} over {n}"
+        if (expert := record.comparison.expert_return) is not None:
+            title += f", expert {number(expert, 1)}"
     figure.suptitle(title, parse_math=False)
     keys = legend_keys(drawn)
     look = {"fontsize": 9, "frameon": False, "columnspacing": 1.4, "handletextpad": 0.4}
