@@ -42,8 +42,8 @@ def parser() -> Parser:
         prog="smgrnn",
         usage="smgrnn COMMAND [options]",
         description="Neural networks that find their own size.",
-        epilog="`smgrnn COMMAND --help` lists the options of a command. Results go to stdout, "
-        "progress to stderr.",
+        epilog="`smgrnn COMMAND --help` lists the options of a command.\n"
+        "Results go to stdout, progress to stderr.",
     )
     made.add_argument("--version", action="version", version=f"smgrnn {__version__}")
     tables = {"smgrnn": COMMANDS} | {each.__package__: each.COMMANDS for each in plugins()}

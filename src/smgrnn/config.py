@@ -390,7 +390,8 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
         name, is_given, value = text.partition("=")
         if not is_given:
             raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
-        given[name.strip().replace("-", "_")] = parse_value(value.strip())
+        name = name.strip().replace("-", "_")
+        given[name if name in NO_PRESETS else long_name(name)] = parse_value(value.strip())
     return config.with_named(given)
 
 

@@ -232,3 +232,17 @@ def test_an_interrupt_is_raised_where_there_is_something_to_save_unless_it_is_ig
     command = [sys.executable, "-c", SAVING.replace("default_int_handler", handler)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == outcome
+
+
+def test_the_help_of_distill_is_a_page_with_examples(
+    smgrnn: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = smgrnn("distill", "--help").out.splitlines()
+    assert len(lines) <= 45
+    assert lines[-4] == "examples:"
+    assert all(line.startswith("  smgrnn distill ") for line in lines[-3:])
+    plan = json.loads(
+        smgrnn("distill", "xor", "--set", "learning_rate=0.01", "--dry-run", "--json").out
+    )
+    assert plan["learning"]["learning_rate"] == 0.01

@@ -29,15 +29,18 @@ if TYPE_CHECKING:  # a dry run needs none of them
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the run:
   --seeds N [1]       run N seeds, from --seed upwards
-  --out FOLDER        folder of the run; the same command resumes a run that was stopped (default:
-                      runs/TASK-STUDENT-SEED)
-  --resume RUN        resume the run in this folder; repeat TASK and --expert if they are your own
-                      code
-  --from RUN          start from the selected network of another run, with its settings; TASK must
-                      have the same shape
+  --out FOLDER        folder of the run (default: runs/TASK-STUDENT-SEED); repeat to resume
+  --resume RUN        resume a run; repeat TASK and --expert if they are your own code
+  --from RUN          start from the selected network of a run on a task of the same shape
   --dry-run           print all settings as resolved, and run nothing
   --live              show growth live in the browser
   --tensorboard       also write curves for TensorBoard
+"""
+
+EXAMPLES = """examples:
+  smgrnn distill LunarLander-v3 --max-parameters 44
+  smgrnn distill Hopper-v5 --expert policy.zip --keep 0.95 --out hopper
+  smgrnn distill CartPole-v1 --seeds 10 --set learning_rate=0.01
 """
 
 

@@ -9,12 +9,22 @@ A line names an argument and says what it does; a line without a margin is the t
       --to {c,json} !   … which must be given, one of several words
       --set SETTING *   … which may be repeated; SETTING ... takes several at once
       --live            a switch
+
+An option without words is not on the page; `smgrnn settings` explains it.
 """
 
 import re
 import shutil
 import sys
-from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentError,
+    ArgumentParser,
+    HelpFormatter,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cache
@@ -35,39 +45,26 @@ TYPES: dict[str, type] = {"N": int} | dict.fromkeys(("FRACTION", "MINUTES", "RET
 TYPES |= dict.fromkeys(("FILE", "FILM", "FOLDER", "PAGE", "RUN", "ZIP"), Path)
 """The types of values by their names; other values are texts."""
 TASK = """
-[TASK]                a Gymnasium id (CartPole-v1, my_module:MyEnv-v0), a file of recorded examples
-                      (.npz, .csv, .safetensors), or xor
+[TASK]                a Gymnasium id (CartPole-v1, my_module:MyEnv-v0), a file of examples, or xor
 """
 RUN_SETTINGS = """
 the network:
-  --preset PRESET     frugal grows the smallest network that solves the task; paper comes closest to
-                      the paper's sizes; as_printed follows its text; or a settings file, such as
-                      `smgrnn tune` writes (default: frugal)
-  --student {smgrnn,static,growth-only,mlp-100,mlp-200,mlp-pruned}
-                      a network that grows and prunes; one with a fixed graph; growth without
-                      pruning; MLPs of 100 % and 200 % of the budget; an MLP pruned to
-                      --max-parameters (default: smgrnn)
   --max-parameters N  maximum parameters of the result; training may exceed it temporarily
   --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
-                      beyond that of a random policy
+  --preset PRESET     frugal (the default), paper, as_printed, or a settings file of `smgrnn tune`
+  --student {smgrnn,static,growth-only,mlp-100,mlp-200,mlp-pruned}
+                      a network that grows and prunes, or one to compare it with (default: smgrnn)
   --select {return,faithful,final}
-                      select the network with the best return, the one most faithful to the expert,
-                      or the final one (default: the preset's)
-  --polish N          search the weights of the selected network for a higher return in N episodes,
-                      such as 15000 (default: 0; with --keep 10000 for each size)
+                      the best return, the closest to the expert, or the last (default: preset's)
+  --polish N          then search its weights for a higher return in N episodes (default: 0)
   --polish-for {mean,worst,share-above}
-                      raise the mean return, the mean of the worst tenth, or the share of episodes
-                      that reach the task's threshold (default: mean)
-  --set NAME=VALUE *  change any other setting, such as growth.interval_width=0.4; repeat it for
-                      several; `smgrnn settings` lists them
+  --set NAME=VALUE *  any other setting, such as learning_rate=0.01; `smgrnn settings` lists all
 training:
-  --expert EXPERT     a bundled expert, a file of weights, or your own module:function (default: the
-                      bundled smooth expert)
+  --expert EXPERT     policy.zip (Stable-Baselines3), a file of weights, or module:function
   --episodes N        training episodes (default: the preset's)
   --held-out N        new episodes that evaluate the selected network (default: 100)
   --seed N            seed of graph, rules and episodes (default: 0)
   --env-backend {compiled,gymnasium}
-                      where the task runs (default: compiled if task and expert allow it)
 """
 SELECTION = """
 the network:
@@ -121,6 +118,7 @@ class Parser(ArgumentParser):
         """Import the command and add its options, once."""
         if self.module:
             command, self.module = import_module(self.module), ""
+            self.epilog = getattr(command, "EXAMPLES", None)
             if hasattr(command, "OPTIONS"):
                 self.add_options(command.OPTIONS, command.run)
             for name, (summary, text, body) in getattr(command, "COMMANDS", {}).items():
@@ -141,7 +139,7 @@ class Parser(ArgumentParser):
                 group = self.add_argument_group(spec[:-1])
             elif spec:
                 name, settings = _declared(spec)
-                words = " ".join(words.split()).replace("%", "%%")
+                words = " ".join(words.split()).replace("%", "%%") or SUPPRESS
                 words += " (default: %(default)s)" if settings.get("default") else ""
                 group.add_argument(name, help=words, **settings)
                 usage += [spec.rstrip(" !")] if name[0] != "-" or spec[-1] == "!" else []
@@ -195,7 +193,7 @@ class Parser(ArgumentParser):
 
 def _formatter(prog: str) -> HelpFormatter:
     width = min(shutil.get_terminal_size().columns, 100) - 2
-    made = HelpFormatter(prog, max_help_position=22, width=width)
+    made = RawDescriptionHelpFormatter(prog, max_help_position=22, width=width)
     made._action_max_length = 20  # one column for all pages; its own is too small for commands
     return made
 
