@@ -1,78 +1,101 @@
-"""Accuracy against parameters on scikit-learn's digits: GrowingClassifier beside MLPClassifier.
+"""Five-fold cross-validation of the estimators on the tables that come with scikit-learn.
 
-A fifth is held out, by the seed that also seeds the estimator.  Times are of the processor, after
-everything is compiled.  Run with `python benchmarks/estimator.py [--seed N] [--seeds N]`.
+Each table has the default, fixed budgets, multilayer perceptrons and a linear model; then comes the
+difference between the default and the best fixed budget.  Seconds are of the processor, after
+compiling.  Run with `python benchmarks/estimator.py [--seed N] [--tables NAME ...]`.
 """
 
 import argparse
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from smgrnn.sklearn import GrowingClassifier
+from sklearn import datasets
+from smgrnn.sklearn import GrowingClassifier, GrowingRegressor
 
-BUDGETS = (200, 300, 500, 700, None)
-WIDTHS = (4, 8, 12, 20, 50, 100)
+TABLES = ("wine", "diabetes", "digits", "breast_cancer", "iris")
+BUDGETS = (5, 10, 20, 40, 80, 160, 300, 500, 700, 1200)
+LEAST_OF_TOP = 20
+"""Budgets are tried from the top budget divided by this."""
+WIDTHS = (8, 20, 100)
 
 
-def growing(budget: int | None, seed: int) -> Any:
-    return GrowingClassifier(max_parameters=budget, random_state=seed)
-
-
-def layered(width: int, seed: int) -> Any:
-    return make_pipeline(StandardScaler(), MLPClassifier((width,), max_iter=500, random_state=seed))
+def models(table: str, top: int, seed: int) -> Iterator[tuple[str, Any]]:
+    """Yield the name of each model of a table, and the model."""
+    growing: Any = GrowingClassifier
+    layered: Any = MLPClassifier
+    linear: Any = LogisticRegression(max_iter=1000)
+    if table == "diabetes":
+        growing, layered, linear = GrowingRegressor, MLPRegressor, Ridge()
+    yield "by default", growing(random_state=seed)
+    for budget in BUDGETS:
+        if top / LEAST_OF_TOP <= budget <= 1.2 * top:
+            yield f"at most {budget}", growing(max_parameters=budget, random_state=seed)
+    for width in WIDTHS:
+        network = layered(hidden_layer_sizes=(width,), max_iter=500, random_state=seed)
+        yield f"{layered.__name__}, {width} hidden", make_pipeline(StandardScaler(), network)
+    yield type(linear).__name__, make_pipeline(StandardScaler(), linear)
 
 
 def n_parameters(fitted: Any) -> int:
-    if isinstance(fitted, GrowingClassifier):
-        return fitted.n_parameters_
-    layers = fitted[-1]
-    return sum(array.size for array in (*layers.coefs_, *layers.intercepts_))
+    if hasattr(fitted, "n_parameters_"):
+        return int(fitted.n_parameters_)
+    last = fitted[-1]
+    parts = (last.coef_, last.intercept_) if hasattr(last, "coef_") else ()
+    return sum(np.size(part) for part in parts or (*last.coefs_, *last.intercepts_))
 
 
-def measure(name: str, make: Any, size: int | None, seeds: range) -> None:
-    features, digits = load_digits(return_X_y=True)
+def measure(model: Any, features: Any, labels: Any, seed: int) -> Any:
+    """Return parameters, score and seconds of each fold (5, 3)."""
+    kind = StratifiedKFold if is_classifier(model) else KFold
     found = []
-    for seed in seeds:
-        seen, unseen, labels, truth = train_test_split(
-            features, digits, test_size=0.2, random_state=seed, stratify=digits
-        )
-        estimator, start = make(size, seed), time.process_time()
-        estimator.fit(seen, labels)
+    for seen, unseen in kind(5, shuffle=True, random_state=seed).split(features, labels):
+        estimator, start = clone(model), time.process_time()
+        estimator.fit(features[seen], labels[seen])
         seconds = time.process_time() - start
-        found.append((n_parameters(estimator), 100 * estimator.score(unseen, truth), seconds))
-    mean, least = np.mean(found, axis=0), np.min(found, axis=0)
-    deviation = np.std(found, axis=0, ddof=1)
-    print(
-        f"| {name} | {mean[0]:.0f} | {mean[1]:.1f} ± {deviation[1]:.1f} | {least[1]:.1f} "
-        f"| {mean[2]:.1f} |",
-        flush=True,
-    )
+        score = estimator.score(features[unseen], labels[unseen])
+        found.append((n_parameters(estimator), score, seconds))
+    return np.array(found)
+
+
+def error(values: Any) -> Any:
+    """Return the standard error of a mean over folds."""
+    return values.std(ddof=1) / np.sqrt(values.size)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--seeds", type=int, default=10, help="how many seeds to run")
+    parser.add_argument("--seed", type=int, default=0, help="of the folds and the estimators")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     options = parser.parse_args()
-    seeds = range(options.seed, options.seed + options.seeds)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    growing(None, 0).set_params(max_iter=1).fit([[0.0], [1.0]], [0, 1])  # compiles
-    print("| | parameters | accuracy, % | worst | seconds |")
-    print("|---|---|---|---|---|")
-    for budget in BUDGETS:
-        asked = "by default" if budget is None else f"at most {budget}"
-        measure(f"GrowingClassifier, {asked}", growing, budget, seeds)
-    for width in WIDTHS:
-        measure(f"MLPClassifier, {width} hidden", layered, width, seeds)
+    GrowingClassifier(max_iter=1).fit([[0.0], [1.0]], [0, 1])  # compiles
+    GrowingRegressor(max_iter=1).fit([[0.0], [1.0]], [0, 1])
+    for table in options.tables:
+        features, labels = getattr(datasets, f"load_{table}")(return_X_y=True)
+        n_outputs = 1 if table == "diabetes" else len(set(labels))
+        top = (features.shape[1] + 1) * n_outputs * 3 // 2 + 100
+        print(f"\n| {table} {features.shape} | parameters | score | seconds |\n|---|---|---|---|")
+        scores = {}
+        for name, model in models(table, top, options.seed):
+            found = measure(model, features, labels, options.seed)
+            mean, scores[name] = found.mean(axis=0), found[:, 1]
+            score = f"{mean[1]:.3f} ± {error(found[:, 1]):.3f}"
+            print(f"| {name} | {mean[0]:.0f} | {score} | {mean[2]:.2f} |", flush=True)
+        fixed = [name for name in scores if name.startswith("at most")]
+        best = max(fixed, key=lambda name: scores[name].mean())
+        lead = scores["by default"] - scores[best]
+        print(f"\nBy default − {best}: {lead.mean():+.3f} ± {error(lead):.3f}")
 
 
 if __name__ == "__main__":

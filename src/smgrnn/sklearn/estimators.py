@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -37,6 +37,8 @@ SOURCES = 8  # inputs of a candidate node
 AVERAGED = 1e-3  # weight-averaging rate; the averaged weights predict
 BLOCK = 1000  # examples between two updates of the schedule
 COMPARED = 1000  # examples, drawn at random, whose distances set the noise
+FOLDS, JUDGED = 5, 500
+"""Folds by which sizes are compared, and the examples that are enough: more take fewer folds."""
 KINDS: dict[str, Any] = {
     "max_parameters": Count | None,
     "max_iter": Count,
@@ -56,6 +58,8 @@ class _GrowingEstimator(BaseEstimator):
     _noise: float
     _judge: Any
     """The score of outputs, after the labels that they should have."""
+    _losses: Any
+    """The loss of each example (n,), of the same arguments; sizes are compared by its mean."""
 
     def __init__(
         self,
@@ -84,7 +88,9 @@ class _GrowingEstimator(BaseEstimator):
             checked(getattr(self, name), kind, f"The '{name}' parameter of {type(self).__name__}")
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _start(self, n_features: int, n_outputs: int, interval: int, seed: int) -> Learner:
+    def _start(
+        self, n_features: int, n_outputs: int, interval: int, seed: int, size: int
+    ) -> Learner:
         """Return a learner of features and a constant, whose outputs are linear."""
         network = NetworkConfig(
             n_inputs=n_features,
@@ -104,12 +110,11 @@ class _GrowingEstimator(BaseEstimator):
             schedule="falling",
             averaging=AVERAGED,
         )
-        n_linear = (n_features + 1) * n_outputs
         rules = PlasticityConfig.frugal(
             growth=BestCandidate(candidate_sources=SOURCES),
             pruning=Contribution(dense_until=RISEN),
             interval=interval,
-            size=self.max_parameters or n_linear + n_linear // 2 + 100,
+            size=size,
             window=1,
         )
         return Learner(network, learning, rules, seed=seed)
@@ -117,6 +122,10 @@ class _GrowingEstimator(BaseEstimator):
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Train a new network; early stopping keeps the best one within the budget."""
         seed, kept, asked = self._seed(), np.arange(len(rows)), np.arange(0)
+        size, self.size_losses_ = self.max_parameters, None
+        if size is None:
+            self.size_losses_ = self._compare_sizes(rows, labels, n_outputs, seed)
+            size = min(self.size_losses_, key=self.size_losses_.__getitem__)
         if self.early_stopping:
             fraction = self.validation_fraction
             strata = _strata(labels, fraction) if self._loss == "cross_entropy" else None
@@ -127,7 +136,7 @@ class _GrowingEstimator(BaseEstimator):
         scaled, n = self.scaler_.transform(rows), len(kept)
         examples, answers = scaled[kept], labels[kept]
         interval = min(max(n * self.max_iter // CALLS, LEAST_APART), MOST_APART)
-        learner = self._start(rows.shape[1], n_outputs, interval, seed)
+        learner = self._start(rows.shape[1], n_outputs, interval, seed, size)
         rng = np.random.default_rng(seed)
         spread = (self._noise if self.noise is None else self.noise) * spacing(examples, rng)
         losses: list[float] = []
@@ -161,13 +170,44 @@ class _GrowingEstimator(BaseEstimator):
         self.validation_scores_ = scores if self.early_stopping else None
         self._take(learner)
 
+    def _compare_sizes(
+        self, rows: Floats, labels: Any, n_outputs: int, seed: int
+    ) -> dict[int, float]:
+        """Return the mean held-out loss by size: of the largest, and of halves until they lose.
+
+        Folds are alike in their labels.
+        """
+        size, n = largest(rows.shape[1], n_outputs), len(rows)
+        order = np.random.default_rng(seed).permutation(n)
+        order = order[np.argsort(labels.reshape(n, -1)[order, 0], kind="stable")]
+        folds = [order[first::FOLDS] for first in range(min(FOLDS, -(-JUDGED * FOLDS // n)))]
+        means, least, is_worse = {size: np.inf}, np.full(1, np.inf), n < 2 * FOLDS
+        while size > 0 and not is_worse:
+            found: list[Floats] = []
+            for asked in folds:
+                kept = np.setdiff1d(order, asked)
+                twin = clone(self).set_params(max_parameters=size, random_state=seed)
+                twin._train(rows[kept], labels[kept], n_outputs)
+                scaled = twin.scaler_.transform(rows[asked])
+                outputs = _outputs_of(twin.graph_, twin._learner.config, scaled)
+                found.append(self._losses(labels[asked], outputs))
+            losses = np.concatenate(found)
+            means[size] = float(losses.mean())
+            if means[size] <= least.mean():
+                least = losses
+            lost = losses - least
+            is_worse = lost.mean() > 2 * lost.std() / np.sqrt(lost.size)
+            size //= 2
+        return means
+
     def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Learn each example once, with the network that there is or with a new one."""
         if self.early_stopping:
             raise ConfigError("partial_fit cannot stop early: use early_stopping=False.")
         if not hasattr(self, "scaler_"):
             self.scaler_, self.loss_curve_, self.n_iter_ = StandardScaler(), [], 0
-            self._learner = self._start(rows.shape[1], n_outputs, MOST_APART, self._seed())
+            size = self.max_parameters or largest(rows.shape[1], n_outputs)
+            self._learner = self._start(rows.shape[1], n_outputs, MOST_APART, self._seed(), size)
         self._learner.progress = None
         scaled = self.scaler_.partial_fit(rows).transform(rows)
         self.loss_curve_.append(float(self._learner.learn_stream(scaled, labels).losses.mean()))
@@ -192,6 +232,12 @@ class _GrowingEstimator(BaseEstimator):
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
     return Player(graph, config).act(rows)[1]
+
+
+def largest(n_features: int, n_outputs: int) -> int:
+    """Return the largest size to choose from: half as many more than a linear model, and 100."""
+    n_linear = (n_features + 1) * n_outputs
+    return n_linear + n_linear // 2 + 100
 
 
 def _strata(labels: Any, fraction: float) -> Any:
@@ -228,7 +274,8 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     ----------
     max_parameters
         Maximum parameters of the network that predicts; training exceeds it for up to 60 % of the
-        passes.  None is one and a half times those of a linear model, plus 100.
+        passes.  None compares sizes by cross-validation, from one and a half times the parameters
+        of a linear model plus 100 downwards, and takes the one with the least held-out loss.
     max_iter
         Passes through the examples.
     learning_rate
@@ -252,6 +299,9 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
         The scale of the features.
     loss_curve_, n_iter_
         Mean loss of each pass, and the number of passes.
+    size_losses_
+        Mean held-out loss by size, where `max_parameters` is None: the squared error, of
+        probabilities for classes.
     validation_scores_
         Score after each pass on the examples set aside; None without early stopping.
 
@@ -311,6 +361,11 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     def _judge(labels: Any, outputs: Floats) -> Any:
         return accuracy_score(labels, outputs.argmax(axis=1))
 
+    @staticmethod
+    def _losses(labels: Any, outputs: Floats) -> Floats:
+        missed = np.eye(outputs.shape[1])[labels] - softmax(outputs, axis=1)
+        return np.asarray((missed**2).sum(axis=1))
+
 
 class GrowingRegressor(RegressorMixin, _GrowingEstimator):
     """A regressor that starts linear and grows the hidden nodes it needs; of several targets too.
@@ -333,6 +388,10 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
     _loss = "mse"
     _noise = 0.25
     _judge = staticmethod(r2_score)
+
+    @staticmethod
+    def _losses(targets: Floats, outputs: Floats) -> Floats:
+        return np.asarray(((targets - outputs) ** 2).mean(axis=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
