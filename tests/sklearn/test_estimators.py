@@ -1,16 +1,20 @@
 """The estimators keep scikit-learn's contract, and learn."""
 
+import json
 import pickle
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_friedman1, make_moons
+from sklearn.datasets import load_diabetes, load_wine, make_friedman1, make_moons
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.sklearn import GrowingClassifier, GrowingRegressor
+from support.exports import STRICT, tool
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
@@ -100,8 +104,101 @@ def test_a_curve_is_learned_and_several_targets_too() -> None:
         two.partial_fit(features, target)
 
 
+def test_without_a_budget_the_size_is_one_with_about_the_least_held_out_loss() -> None:
+    """A plane with noise, for which the largest size used to be taken, and overfitted."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 8))
+    target = rows @ np.arange(8) + 10 * rng.normal(size=300)
+    found = GrowingRegressor(max_iter=40, random_state=0).fit(rows[:150], target[:150])
+    losses: dict[int, float] = found.size_losses_ or {}
+    assert list(losses)[:4] == [113, 56, 28, 14]
+    best = min(losses, key=losses.__getitem__)
+    size = next(each for each in losses if each == found.n_parameters_)
+    assert size <= best < 56
+    assert losses[size] < 1.02 * losses[best] < 0.98 * losses[113]
+    same = GrowingRegressor(max_parameters=size, max_iter=40, random_state=0)
+    same.fit(rows[:150], target[:150])
+    assert same.size_losses_ is None
+    assert np.array_equal(same.predict(rows), found.predict(rows))
+    large = GrowingRegressor(max_parameters=113, max_iter=40, random_state=0)
+    large.fit(rows[:150], target[:150])
+    assert found.score(rows[150:], target[150:]) > large.score(rows[150:], target[150:]) + 0.02
+
+
+MAIN = """
+#include <stdio.h>
+#include "model.h"
+int main(void)
+{
+    model_state state;
+    float row[MODEL_OBSERVATIONS], scores[MODEL_ACTIONS] = {0.0f};
+    while (fread(row, sizeof row, 1, stdin) == 1) {
+        model_reset(&state);
+        float result = (float)model_step(&state, row%s);
+        fwrite(&result, sizeof result, 1, stdout);
+        fwrite(scores, sizeof scores, 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+def _run_c(folder: Path, rows: Any, argument: str) -> Any:
+    """Return the result and the outputs of the exported C for each row (n, 1 + n_outputs)."""
+    (folder / "main.c").write_text(MAIN % argument)
+    files = [folder / "main.c", folder / "model.c", "-o", folder / "model", "-lm"]
+    subprocess.run([tool("cc"), *STRICT, *map(str, files)], check=True)
+    done = subprocess.run(
+        [folder / "model"], input=rows.astype(np.float32).tobytes(), capture_output=True, check=True
+    )
+    return np.frombuffer(done.stdout, np.float32).reshape(len(rows), -1)
+
+
+def test_an_exported_classifier_gives_the_same_labels_and_has_its_names(tmp_path: Path) -> None:
+    rows, labels = load_wine(return_X_y=True)
+    names = np.array(["barolo", "grignolino", "barbera"])
+    found = GrowingClassifier(max_parameters=60, random_state=0).fit(rows, names[labels])
+    assert found.graph_.n_hidden > 0
+    found.feature_names_in_ = load_wine().feature_names  # as a table with named columns sets them
+    for name in ("model.c", "model.json", "model.graphml"):
+        found.export(tmp_path / name)
+    chosen = _run_c(tmp_path, rows, "")[:, 0].astype(int)
+    del found.feature_names_in_
+    assert np.array_equal(found.classes_[chosen], found.predict(rows))
+    nodes = json.loads((tmp_path / "model.json").read_text())["nodes"]
+    assert [node["name"] for node in nodes[:14]] == [*load_wine().feature_names, "bias"]
+    assert [node["name"] for node in nodes[14:17]] == sorted(names)
+    assert nodes[0]["mean"] == pytest.approx(rows[:, 0].mean())
+    assert "output[0]: barbera" in (tmp_path / "model.h").read_text()
+    with pytest.raises(ConfigError, match="no export format 'txt'"):
+        found.export(tmp_path / "model.txt")
+
+
+def test_an_exported_regressor_gives_the_targets_as_they_came(tmp_path: Path) -> None:
+    rows, target = load_diabetes(return_X_y=True)
+    both = np.column_stack([target, -0.01 * rows[:, 2]])
+    found = GrowingRegressor(max_parameters=70, max_iter=30, random_state=0).fit(rows, both)
+    assert found.graph_.n_hidden > 0
+    found.export(tmp_path / "model.c")
+    given = _run_c(tmp_path, rows, ", scores")
+    assert not given[:, 0].any()
+    np.testing.assert_allclose(given[:, 1:], found.predict(rows), rtol=1e-4, atol=1e-6)
+
+
+def test_a_misspelt_parameter_is_refused_with_the_closest_one() -> None:
+    with pytest.raises(ConfigError, match=r"has no parameter 'max_params'\. Did you mean"):
+        GrowingClassifier(max_params=5)
+
+
 @pytest.mark.parametrize(
-    ("name", "value"), [("max_parameters", 0), ("noise", -1.0), ("validation_fraction", 1.0)]
+    ("name", "value"),
+    [
+        ("max_parameters", 0),
+        ("max_parameters", "500"),
+        ("max_iter", 2.5),
+        ("noise", -1.0),
+        ("validation_fraction", 1.0),
+    ],
 )
 def test_a_wrong_setting_is_refused_in_one_sentence(
     moons: tuple[Any, Any], name: str, value: Any

@@ -5,6 +5,7 @@ augments each example in every pass, against overfitting.
 """
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -23,12 +24,16 @@ from smgrnn.arrays import Floats
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
-from smgrnn.errors import ConfigError, ShapeError
+from smgrnn.errors import ConfigError, ShapeError, plain, suggest
+from smgrnn.export import export_policy
 from smgrnn.graph.state import Graph
 from smgrnn.learning import Adam
 from smgrnn.learning.settings import Loss
+from smgrnn.names import Names
+from smgrnn.policy import Normalisation, Policy
 from smgrnn.rules import BestCandidate, Contribution
 from smgrnn.rules.size import RISEN
+from smgrnn.tasks import Task
 from smgrnn.validation import Count, NonNegative, Positive, Within, checked
 
 CALLS, LEAST_APART, MOST_APART = 400, 250, 1000
@@ -39,6 +44,8 @@ BLOCK = 1000  # examples between two updates of the schedule
 COMPARED = 1000  # examples, drawn at random, whose distances set the noise
 FOLDS, JUDGED = 5, 500
 """Folds by which sizes are compared, and the examples that are enough: more take fewer folds."""
+ABOUT, CLEARLY = 0.5, 2.0
+"""Standard errors by which a loss is still about as low as another, or clearly higher."""
 KINDS: dict[str, Any] = {
     "max_parameters": Count | None,
     "max_iter": Count,
@@ -72,7 +79,12 @@ class _GrowingEstimator(BaseEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
+        **unknown: Any,
     ) -> None:
+        for name in unknown:
+            known = self._get_param_names()
+            hint = suggest(name, known) or f"Its parameters are {', '.join(known)}."
+            raise ConfigError(f"{type(self).__name__} has no parameter {name!r}. {hint}")
         self.max_parameters = max_parameters
         self.max_iter = max_iter
         self.learning_rate = learning_rate
@@ -122,10 +134,10 @@ class _GrowingEstimator(BaseEstimator):
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Train a new network; early stopping keeps the best one within the budget."""
         seed, kept, asked = self._seed(), np.arange(len(rows)), np.arange(0)
-        size, self.size_losses_ = self.max_parameters, None
+        self.size_losses_: dict[int, float] | None = None
+        size = self.max_parameters
         if size is None:
-            self.size_losses_ = self._compare_sizes(rows, labels, n_outputs, seed)
-            size = min(self.size_losses_, key=self.size_losses_.__getitem__)
+            size = self._choose_size(rows, labels, n_outputs, seed)
         if self.early_stopping:
             fraction = self.validation_fraction
             strata = _strata(labels, fraction) if self._loss == "cross_entropy" else None
@@ -170,35 +182,32 @@ class _GrowingEstimator(BaseEstimator):
         self.validation_scores_ = scores if self.early_stopping else None
         self._take(learner)
 
-    def _compare_sizes(
-        self, rows: Floats, labels: Any, n_outputs: int, seed: int
-    ) -> dict[int, float]:
-        """Return the mean held-out loss by size: of the largest, and of halves until they lose.
+    def _choose_size(self, rows: Floats, labels: Any, n_outputs: int, seed: int) -> int:
+        """Return the smallest size whose held-out loss is about the least.
 
-        Folds are alike in their labels.
+        From the largest size on, each is half of the one before, until one clearly loses.  Folds
+        are alike in their labels.
         """
         size, n = largest(rows.shape[1], n_outputs), len(rows)
         order = np.random.default_rng(seed).permutation(n)
         order = order[np.argsort(labels.reshape(n, -1)[order, 0], kind="stable")]
         folds = [order[first::FOLDS] for first in range(min(FOLDS, -(-JUDGED * FOLDS // n)))]
-        means, least, is_worse = {size: np.inf}, np.full(1, np.inf), n < 2 * FOLDS
-        while size > 0 and not is_worse:
-            found: list[Floats] = []
+        found: dict[int, Floats] = {}
+        behind = 0.0
+        while n >= 2 * FOLDS and size > 0 and behind <= CLEARLY:
+            parts: list[Floats] = []
             for asked in folds:
                 kept = np.setdiff1d(order, asked)
                 twin = clone(self).set_params(max_parameters=size, random_state=seed)
                 twin._train(rows[kept], labels[kept], n_outputs)
                 scaled = twin.scaler_.transform(rows[asked])
                 outputs = _outputs_of(twin.graph_, twin._learner.config, scaled)
-                found.append(self._losses(labels[asked], outputs))
-            losses = np.concatenate(found)
-            means[size] = float(losses.mean())
-            if means[size] <= least.mean():
-                least = losses
-            lost = losses - least
-            is_worse = lost.mean() > 2 * lost.std() / np.sqrt(lost.size)
-            size //= 2
-        return means
+                parts.append(self._losses(labels[asked], outputs))
+            found[size] = np.concatenate(parts)
+            least = min(found.values(), key=np.mean)
+            behind, size = _errors_above(found[size], least), size // 2
+        self.size_losses_ = {size: float(losses.mean()) for size, losses in found.items()}
+        return min((it for it in found if _errors_above(found[it], least) <= ABOUT), default=size)
 
     def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Learn each example once, with the network that there is or with a new one."""
@@ -228,6 +237,34 @@ class _GrowingEstimator(BaseEstimator):
         rows = validate_data(self, features, dtype=np.float64, reset=False)
         return _outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
 
+    def export(self, path: str | Path) -> list[Path]:
+        """Write the network as C, ONNX, JSON or GraphML, by the ending of the path.
+
+        The scale of the features is part of it, and of regressors that of the targets.  A class is
+        its index in `classes_`, and its name is that of an output.
+
+        >>> from sklearn.datasets import load_iris
+        >>> from smgrnn.sklearn import GrowingClassifier
+        >>> iris = GrowingClassifier(max_parameters=9).fit(*load_iris(return_X_y=True))
+        >>> [file.name for file in iris.export("iris.c")]
+        ['iris.h', 'iris.c']
+        """
+        check_is_fitted(self)
+        scale = Normalisation(self.scaler_.mean_, 1 / self.scaler_.scale_)
+        n_inputs, config, graph = self.scaler_.n_features_in_, self._learner.config, self._folded()
+        names = Names.numbered(n_inputs, graph.n_outputs)._asdict()
+        for end, given in {"inputs": "feature_names_in_", "outputs": "classes_"}.items():
+            if hasattr(self, given):
+                names[end] = tuple(plain(str(name)) for name in getattr(self, given))
+        is_choice = self._loss == "cross_entropy"
+        task = Task(type(self).__name__, n_inputs, graph.n_outputs, is_discrete=is_choice)
+        policy = Policy(graph, config, task, normalisation=scale, names=Names(**names))
+        return export_policy(policy, Path(path).suffix.removeprefix("."), path)
+
+    def _folded(self) -> Graph:
+        """Return the graph with the scale of the outputs in its weights."""
+        return self.graph_
+
 
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
     """Return the outputs of a network for each row of features (n, n_outputs)."""
@@ -238,6 +275,13 @@ def largest(n_features: int, n_outputs: int) -> int:
     """Return the largest size to choose from: half as many more than a linear model, and 100."""
     n_linear = (n_features + 1) * n_outputs
     return n_linear + n_linear // 2 + 100
+
+
+def _errors_above(losses: Floats, others: Floats) -> float:
+    """Return by how many standard errors losses exceed others of the same examples."""
+    difference = losses - others
+    error = difference.std() / np.sqrt(difference.size)
+    return float(difference.mean() / max(error, np.finfo(float).tiny))
 
 
 def _strata(labels: Any, fraction: float) -> Any:
@@ -275,7 +319,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
     max_parameters
         Maximum parameters of the network that predicts; training exceeds it for up to 60 % of the
         passes.  None compares sizes by cross-validation, from one and a half times the parameters
-        of a linear model plus 100 downwards, and takes the one with the least held-out loss.
+        of a linear model plus 100 downwards, and takes the smallest that loses next to nothing.
     max_iter
         Passes through the examples.
     learning_rate
@@ -425,6 +469,19 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
         outputs = self._outputs(X)
         found = np.asarray(self.target_scaler_.inverse_transform(outputs))
         return found[:, 0] if self._is_flat else found
+
+    def _folded(self) -> Graph:
+        graph, scaler = self.graph_, self.target_scaler_
+        n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
+        factor = np.ones(graph.n_nodes)
+        factor[n_inputs:][:n_outputs] = scaler.scale_
+        ends = zip(graph.source.tolist(), graph.target.tolist(), strict=True)
+        edges = dict(zip(ends, graph.weight * factor[graph.target], strict=True))
+        for output, mean in enumerate(scaler.mean_, n_inputs):
+            bias = n_inputs - 1, output
+            edges[bias] = edges.get(bias, 0.0) + mean
+        triples = [(*pair, weight) for pair, weight in edges.items()]
+        return Graph.from_edges(n_inputs, n_outputs, graph.n_hidden, triples)
 
     def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:
         how: Any = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
