@@ -2,12 +2,18 @@
 
 import csv
 import json
+import math
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from smgrnn.config import RunConfig
 from support.commands import Command, refused
+from support.trials import PATIENCE, wait_for
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
@@ -39,6 +45,48 @@ def test_it_leaves_settings_a_front_a_table_and_a_picture(smgrnn: Command, tmp_p
     assert after["front"] == found["front"]
     refusal = refused(smgrnn(*TINY, "--over", "gain=1:9", *HERE))
     assert "study holds another study, with another 'over'" in refusal
+
+
+def _finished(folder: Path) -> list[Path]:
+    return list(folder.glob("store/*/*.safetensors"))
+
+
+def test_the_limit_of_time_stops_runs_under_way_and_the_best_so_far_is_reported(
+    smgrnn: Command, tmp_path: Path
+) -> None:
+    """A search used to end its batch first: three minutes became ten."""
+    long = ("tune", "CartPole-v1", "--held-out", 2, "--batch", 4, "--jobs", 1, "--out", "study")
+    endless = ("--over", "gain=1:10", "--episodes", 10**6, "--minutes", 0.05)
+    start = time.monotonic()
+    assert "No run finished in 0.05 minutes." in refused(smgrnn(*long, *endless, "--quiet"))
+    assert time.monotonic() - start < PATIENCE
+    assert not _finished(tmp_path / "study")
+
+
+def test_after_ctrl_c_the_best_so_far_is_reported_too(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    words = (
+        "tune",
+        "CartPole-v1",
+        "--held-out",
+        "2",
+        "--jobs",
+        "1",
+        "--out",
+        str(folder),
+        "--json",
+    )
+    over = ("--over", "gain=1:10", "--episodes", "30", "--seeds", "2", "--trials", "10000")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "smgrnn", *words, *over], stdout=subprocess.PIPE, cwd=tmp_path
+    )
+    wait_for(lambda: len(_finished(folder)) > 4)  # the preset has two of them
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=PATIENCE)
+    found = json.loads(out)
+    assert (process.returncode, found["stopped"]) == (130, True)
+    assert (folder / "settings.toml").exists()
+    assert found["trials"] == 16 * math.ceil(found["trials"] / 16) > 0
 
 
 def test_only_files_of_the_front_are_removed(smgrnn: Command, tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ import math
 import multiprocessing
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +146,52 @@ def test_importances_are_shares_of_the_settings_once_there_are_enough_trials(
     assert outcomes(study) == outcomes(run_tiny(tmp_path, Inline(), 12))
     assert set(study.importances()) <= {"plasticity.window", "gain", "learning.schedule"}
     assert sum(study.importances().values()) == pytest.approx(1.0)
+
+
+def _wait_after(seeds: dict[float, int], go: threading.Event, *args: Any) -> Record:
+    """Run the first seeds of a trial, so many for its gain; the others wait."""
+    if args[1] >= seeds.get(args[0].settings.gain, 1):
+        go.wait()
+    return execute(*args)
+
+
+@pytest.mark.parametrize("n_of_preset", [0, 1, 2])
+def test_when_the_time_is_over_trials_are_compared_by_the_seeds_that_they_have(
+    n_of_preset: int, tmp_path: Path
+) -> None:
+    """The preset is run first; then each trial has its first seed, and waits for its second."""
+    study, go = tiny_study(tmp_path, "gain=2:9"), threading.Event()
+    rest = (_wait_after, {study.start.gain: n_of_preset}, go)
+
+    def is_stuck(now: Study) -> None:
+        n = n_of_preset if n_of_preset < 2 else 2 + 4
+        if now.n_runs == n and (n == 6) == bool(now.trials):
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(8) as executor:
+        with pytest.raises(KeyboardInterrupt):
+            study.run(4, Replacing(executor, *rest), watch=is_stuck)
+        go.set()
+    assert study.is_cut
+    lengths = [len(trial.returns) for trial in study.trials]
+    assert (lengths, study.n_seeds) == [([], 0), ([1], 1), ([1] * 5, 1)][n_of_preset]
+    if n_of_preset:
+        assert study.whole == study.trials
+        assert study.best.point.mean_return >= study.trials[0].point.mean_return
+    resumed, alone = (tiny_study(it, "gain=2:9") for it in (tmp_path, tmp_path / "alone"))
+    for each in (resumed, alone):
+        each.run(4, Inline())
+    assert resumed.n_stored == study.n_runs
+    assert outcomes(resumed) == outcomes(alone)
+
+
+def test_the_limit_of_time_ends_a_study_in_the_middle_of_a_batch(tmp_path: Path) -> None:
+    study, go = tiny_study(tmp_path), threading.Event()
+    ends = time.monotonic() + 3.0
+    with ThreadPoolExecutor(8) as executor:
+        study.run(4, Replacing(executor, _wait_after, {study.start.gain: 0}, go), until=ends)
+        go.set()
+    assert (study.is_cut, study.trials, study.n_seeds) == (True, [], 0)
 
 
 def test_settings_that_contradict_each_other_are_trials_without_runs(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ the search:
                       plasticity.window=10:200:log or learning.schedule=constant,falling; or ready
                       spaces: plasticity, learning, frugal
   --trials N [160]    trials in all, rounded up to whole batches
-  --minutes MINUTES   begin no batch after this time; the same command resumes the search
+  --minutes MINUTES   stop after this time and report the best so far; the same command resumes
+                      the search
   --seeds N [8]       seeds of a trial, from --seed (default: 1000) upwards; poor trials are stopped
                       after one, two, four …
   --batch N [16]      trials in a batch, of which half are stopped at each stage
@@ -85,11 +86,28 @@ def run(args: Namespace, output: Output) -> None:
     ):
         _check_identity(folder / "study.json", identity)
         n_shown = args.batch * math.ceil(args.trials / args.batch)
-        with Display("trials", n_shown, is_quiet=output.quiet) as display:
-            study.run(args.trials, executor, until, show)
-        importances = study.importances()
-        with writing(folder):
-            _write(study, args.preset or USUAL_PRESET)
+        try:
+            with Display("trials", n_shown, is_quiet=output.quiet) as display:
+                study.run(args.trials, executor, until, show)
+        except KeyboardInterrupt:
+            if study.trials:
+                _report(study, args, output)
+            raise
+        if study.is_cut:
+            executor.shutdown(wait=False)  # ends the runs under way
+        if not study.trials:
+            raise ConfigError(
+                f"No run finished in {args.minutes:g} minutes. Give more --minutes; the same "
+                f"command resumes the search."
+            )
+        _report(study, args, output)
+
+
+def _report(study: Study, args: Namespace, output: Output) -> None:
+    """Write the files of a study, and print its result."""
+    folder, importances = study.folder, study.importances()
+    with writing(folder):
+        _write(study, args.preset or USUAL_PRESET)
     trials, best, picture = study.trials, folder / "settings.toml", folder / "front.png"
     n_failed = sum(bool(each.error) for each in trials)
     n_stopped = len(trials) - len(study.whole) - n_failed
@@ -100,12 +118,19 @@ def run(args: Namespace, output: Output) -> None:
         f"Use the settings by --preset {shlex.quote(str(best))}; the whole front is in "
         f"{folder / 'front'}, and {picture} shows it."
     )
+    if study.is_cut:
+        words += (
+            f"\nThis is the best so far, compared by {study.n_seeds} of "
+            f"{quantity(args.seeds, 'seed')}. The same command resumes the search."
+        )
     if importances:
         shares = (f"{name} {number(value, 2)}" for name, value in importances.items())
         words += f"\nImportance for the best tenth of the trials: {', '.join(shares)}."
     figures = {
-        "task": task,
+        "task": study.task,
         "trials": len(trials) - 1,
+        "seeds": study.n_seeds,
+        "stopped": study.is_cut,
         "runs": study.n_runs,
         "found": study.n_stored,
         "preset": _figures(trials[0]),

@@ -5,6 +5,7 @@ augments each example in every pass, against overfitting.
 """
 
 from copy import deepcopy
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -79,7 +80,7 @@ class _GrowingEstimator(BaseEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
-        **unknown: Any,
+        **unknown: Any,  # to refuse misspelt ones
     ) -> None:
         for name in unknown:
             known = self._get_param_names()
@@ -264,6 +265,12 @@ class _GrowingEstimator(BaseEstimator):
     def _folded(self) -> Graph:
         """Return the graph with the scale of the outputs in its weights."""
         return self.graph_
+
+
+_SIGNATURE = signature(_GrowingEstimator)
+_GrowingEstimator.__signature__ = _SIGNATURE.replace(
+    parameters=[it for it in _SIGNATURE.parameters.values() if it.kind != it.VAR_KEYWORD]
+)
 
 
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:

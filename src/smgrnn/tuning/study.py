@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from math import inf, log10
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,10 @@ MOST_PARAMETERS = 10.0
 FEWEST = 10
 """Fewest finished trials from which importances are estimated."""
 Watch = Callable[["Study"], None]
+
+
+class TimeUpError(Exception):
+    """The time of a study has ended while runs are under way."""
 
 
 class Point(NamedTuple):
@@ -111,6 +116,8 @@ class Study:
     """Runs of this session."""
     n_stored: int = 0
     """Runs that the store had already."""
+    is_cut: bool = False
+    """Whether a Ctrl-C or the end of its time stopped it; it is only good for a report then."""
 
     def __post_init__(self) -> None:
         checked(self.n_seeds, Count, "--seeds")
@@ -177,15 +184,35 @@ class Study:
     def run(
         self, n_trials: int, executor: Executor, until: float = inf, watch: Watch = lambda _: None
     ) -> None:
-        """Run whole batches until there are `n_trials`, or the monotonic clock reaches `until`."""
-        if not self.trials:
-            self._begin(executor, watch)
-        while len(self.trials) - 1 < n_trials and time.monotonic() < until:
-            ranges = {each.name: each.distribution for each in self.space}
-            asked = [self._search.ask(ranges) for _ in range(self.batch)]
-            first, n_done = len(self.trials), 0
-            trials = [Trial(number=first + i, settings=it.params) for i, it in enumerate(asked)]
-            alive = trials
+        """Run whole batches until there are `n_trials`, or the monotonic clock reaches `until`.
+
+        The end of the time or a Ctrl-C also stops runs under way.  Trials are then compared by the
+        seeds that the furthest of them had.
+        """
+
+        def show(study: Study) -> None:
+            watch(study)
+            if time.monotonic() >= until:
+                raise TimeUpError
+
+        try:
+            if not self.trials:
+                self._begin(executor, show)
+            while len(self.trials) - 1 < n_trials:
+                self._run_batch(executor, show)
+        except TimeUpError:
+            self._cut()
+        except KeyboardInterrupt:
+            self._cut()
+            raise
+
+    def _run_batch(self, executor: Executor, watch: Watch) -> None:
+        ranges = {each.name: each.distribution for each in self.space}
+        asked = [self._search.ask(ranges) for _ in range(self.batch)]
+        first, n_done = len(self.trials), 0
+        trials = [Trial(number=first + i, settings=it.params) for i, it in enumerate(asked)]
+        alive = trials
+        try:
             while n_done < self.n_seeds:
                 if n_done:
                     alive.sort(key=lambda trial: self.merit(trial.point), reverse=True)
@@ -193,21 +220,30 @@ class Study:
                 n_next = min(2 * n_done or 1, self.n_seeds)
                 self._evaluate(alive, self.seeds[n_done:n_next], executor, watch)
                 alive, n_done = [trial for trial in alive if not trial.error], n_next
-            for each, trial in zip(asked, trials, strict=True):
-                if trial.error:
-                    self._search.tell(each, state=optuna.trial.TrialState.FAIL)
-                else:  # a poor one by the seeds that it had
-                    each.set_constraint("floor", self.worst.mean_return - trial.point.mean_return)
-                    self._search.tell(each, list(trial.point))
+        finally:
             self.trials += trials
-            watch(self)
+        for each, trial in zip(asked, trials, strict=True):
+            if trial.error:
+                self._search.tell(each, state=optuna.trial.TrialState.FAIL)
+            else:  # a poor one by the seeds that it had
+                each.set_constraint("floor", self.worst.mean_return - trial.point.mean_return)
+                self._search.tell(each, list(trial.point))
+        watch(self)
+
+    def _cut(self) -> None:
+        self.is_cut = True
+        tried = [it for it in self.trials[1:] if it.returns and not it.error] or self.trials[:1]
+        self.n_seeds = max((len(trial.returns) for trial in tried), default=0)
+        for each in self.trials:
+            each.returns = each.returns[: self.n_seeds]
+            each.parameters = each.parameters[: self.n_seeds]
 
     def importances(self) -> dict[str, float]:
         """Return the importance of each setting for the best trials, by PED-ANOVA.
 
-        It is empty after fewer than ten trials.
+        It is empty after fewer than ten trials, and in a study that was stopped.
         """
-        if sum(not it.error for it in self.trials) < FEWEST or len(self.space) == 1:
+        if self.is_cut or len(self.space) == 1 or sum(not it.error for it in self.trials) < FEWEST:
             return {}
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         found = optuna.importance.get_param_importances(self._search, evaluator=evaluator)
@@ -220,10 +256,12 @@ class Study:
     def _begin(self, executor: Executor, watch: Watch) -> None:
         """Run the preset with all seeds, and begin a search that knows it."""
         preset = Trial(number=0, settings={})
-        self._evaluate([preset], self.seeds, executor, watch)
+        try:
+            self._evaluate([preset], self.seeds, executor, watch)
+        finally:
+            self.trials += [preset] if preset.returns else []
         if preset.error:
             raise ConfigError(f"The preset itself cannot be run: {preset.error}")
-        self.trials.append(preset)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -272,8 +310,23 @@ class Study:
             self.n_runs, self.n_stored = n_runs + progress.n_done, n_stored + progress.n_found
             watch(self)
 
+        def take_in() -> None:
+            for trial in trials:
+                if trial.error:
+                    continue
+                trial.error = next((failures[k] for k in keys[trial.number] if k in failures), "")
+                if not trial.error:
+                    records = [store.load(key) for key in keys[trial.number]]
+                    trial.returns += tuple(float(record.held_out.mean()) for record in records)
+                    trial.parameters += tuple(record.selected.n_parameters for record in records)
+
         experiment = Experiment(id="tune-v1", conditions=conditions, seeds=seeds)
-        progress = run_experiments([experiment], store, executor, watch=show)
+        try:
+            progress = run_experiments([experiment], store, executor, watch=show)
+        except (KeyboardInterrupt, TimeUpError):
+            keys = {number: list(takewhile(store.find, them)) for number, them in keys.items()}
+            take_in()
+            raise
         if own := {each.key: each.error for each in progress.failures if each.is_own}:
             failures |= own  # they would fail again
             write_file(failed, json.dumps(failures, indent=1).encode())
@@ -283,11 +336,4 @@ class Study:
                     f"The study stopped because no worker could run a trial. Repeat the command to "
                     f"resume it: {failure.error}"
                 )
-        for trial in trials:
-            if trial.error:
-                continue
-            trial.error = next((failures[k] for k in keys[trial.number] if k in failures), "")
-            if not trial.error:
-                records = [store.load(key) for key in keys[trial.number]]
-                trial.returns += tuple(float(record.held_out.mean()) for record in records)
-                trial.parameters += tuple(record.selected.n_parameters for record in records)
+        take_in()
