@@ -18,7 +18,6 @@ from smgrnn.errors import (
     ShapeError,
     plain,
     reason,
-    short,
 )
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.files import graph_arrays, network_content, network_graph, network_settings
@@ -200,7 +199,7 @@ class Policy:
         """Write the network for use without smgrnn; return the new files.
 
         The ending of `path` decides: .c, .onnx, .graphml or .json.  `options` are those of
-        `smgrnn.export.export_policy`.
+        `smgrnn.export.export`.
 
         >>> import smgrnn
         >>> policy = smgrnn.distill("xor", episodes=1).policy
@@ -208,13 +207,7 @@ class Policy:
         ['xor.h', 'xor.c']
         """
         exporters = import_module("smgrnn.export")  # which builds on policies
-        endings = {ends[-1]: name for name, ends in exporters.FORMATS.items()}
-        ending = Path(path).suffix
-        if ending not in endings:
-            raise ConfigError(
-                f"An exported file ends in {', '.join(endings)}. Got {short(str(path))} instead."
-            )
-        files: list[Path] = exporters.export_policy(self, endings[ending], path, **options)
+        files: list[Path] = exporters.export(self, path, **options)
         return files
 
     def save(self, path: str | Path) -> None:

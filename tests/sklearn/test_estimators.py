@@ -170,7 +170,7 @@ def test_an_exported_classifier_gives_the_same_labels_and_has_its_names(tmp_path
     assert [node["name"] for node in nodes[14:17]] == sorted(names)
     assert nodes[0]["mean"] == pytest.approx(rows[:, 0].mean())
     assert "output[0]: barbera" in (tmp_path / "model.h").read_text()
-    with pytest.raises(ConfigError, match="no export format 'txt'"):
+    with pytest.raises(ConfigError, match=r"model\.txt names no export format"):
         found.export(tmp_path / "model.txt")
 
 

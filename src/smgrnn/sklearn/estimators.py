@@ -26,7 +26,6 @@ from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
 from smgrnn.errors import ConfigError, ShapeError, plain, suggest
-from smgrnn.export import export_policy
 from smgrnn.graph.state import Graph
 from smgrnn.learning import Adam
 from smgrnn.learning.settings import Loss
@@ -260,7 +259,7 @@ class _GrowingEstimator(BaseEstimator):
         is_choice = self._loss == "cross_entropy"
         task = Task(type(self).__name__, n_inputs, graph.n_outputs, is_discrete=is_choice)
         policy = Policy(graph, config, task, normalisation=scale, names=Names(**names))
-        return export_policy(policy, Path(path).suffix.removeprefix("."), path)
+        return policy.export(path)
 
     def _folded(self) -> Graph:
         """Return the graph with the scale of the outputs in its weights."""
