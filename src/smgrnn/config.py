@@ -189,6 +189,7 @@ class RunConfig(RunSettings):
             start = start.with_changes(**FRUGAL)
             if facts.needs_memory:
                 start = start.with_changes(carry_state=True, learning={"through_time": 16})
+                start = start.with_changes(episodes=2 * start.episodes)
             if has_examples:
                 start = start.with_changes(gain=1.0)
         elif has_examples:
@@ -439,6 +440,6 @@ FRUGAL: dict[str, Any] = {
         "schedule": "falling",
         "averaging": 1e-4,
     },
-    "plasticity": PlasticityConfig.frugal(interval="episode", least_updates=2500),
+    "plasticity": PlasticityConfig.frugal(interval="episode", least_updates=None),
 }
 """Settings of the preset frugal that are not the defaults, for any task."""

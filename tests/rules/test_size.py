@@ -95,6 +95,43 @@ def test_the_target_return_is_compared_with_the_mean_of_about_twenty_returns() -
         assert aim.is_met == is_met
 
 
+@pytest.mark.parametrize(
+    ("lengths", "fraction", "expected"),
+    [
+        ([], 0.3, 0.3),  # nothing is known yet
+        ([10] * 30, 0.3, 0.3),  # equal lengths
+        ([10], 0.0, 0.0),
+        ([10, 30], 0.5, 0.5),  # the mean of two
+        ([10] * 20 + [210], 0.5, 1 / (1 + 20 * 21 / 410)),  # 10 + 200 / 20, and a mean of 410 / 21
+        ([10] * 20 + [210], 1.0, 1.0),
+    ],
+)
+def test_future_episodes_are_expected_to_be_as_long_as_the_recent_ones(
+    lengths: list[int], fraction: float, expected: float
+) -> None:
+    aim = aim_at(100)
+    for number in range(len(lengths)):
+        aim.note_return(0.0, nan, sum(lengths[: number + 1]))
+    assert aim.in_updates(fraction) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("progress", "n_updates", "interval"),
+    [
+        (0.1, 15_000, 1500),  # a hundredth of 150,000
+        (0.1, 1000, 500),
+        (0.1, 90_000, 2500),
+        (0.0, 0, 500),  # without an update there is nothing to expect
+        (0.0, 10, 2500),
+        (None, 10_000, 1000),
+    ],
+)
+def test_calls_are_a_hundredth_of_the_expected_updates_apart(
+    progress: float | None, n_updates: int, interval: float
+) -> None:
+    assert aim_at(100, progress).interval(n_updates) == interval
+
+
 # --- without a size ------------------------------------------------------------------------------
 
 

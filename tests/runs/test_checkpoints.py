@@ -12,7 +12,17 @@ from smgrnn import Run, evaluate, load
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.policy import Policy
-from smgrnn.runs.checkpoints import FIRST_ROUND, ROUNDS, Checkpoints, best, halved, joined, offers
+from smgrnn.runs.checkpoints import (
+    FIRST_ROUND,
+    FULL,
+    ROUNDS,
+    Checkpoints,
+    best,
+    halved,
+    in_proportion,
+    joined,
+    offers,
+)
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import new_run
@@ -21,7 +31,11 @@ from smgrnn.tasks import find_task
 from support.evolutions import evolved
 from support.runs import contents, planned, played, settings, trained
 
-LAST = FIRST_ROUND + sum(n for _, n in ROUNDS)
+
+def rounds(n_episodes: int) -> list[int]:
+    """Return the episodes that a network has played after each round of a run."""
+    each = [in_proportion(n, n_episodes) for n in (FIRST_ROUND, *(n for _, n in ROUNDS))]
+    return [sum(each[: n + 1]) for n in range(len(each))]
 
 
 def sizes(checkpoints: Checkpoints) -> list[int]:
@@ -57,7 +71,7 @@ def test_the_best_of_few_episodes_play_more_and_the_best_of_these_many() -> None
         return np.full(last - first, -float(policy.graph.n_edges))
 
     checkpoints = tuple(played(size, *[size] * FIRST_ROUND) for size in range(1, 13))
-    *_, last = halved(checkpoints, by_luck)
+    *_, last = halved(checkpoints, by_luck, FULL)
     counts = {each.n_parameters: each.returns.size for each in last}
     few = dict.fromkeys(range(1, 5), 4)
     assert counts == {**few, 5: 119, 6: 119, 7: 119, **dict.fromkeys(range(8, 13), 19)}
@@ -128,21 +142,36 @@ def test_a_run_hands_over_the_winner_of_all_that_it_saw(tmp_path: Path) -> None:
     run = trained(tmp_path, name=None, seed=5, select="return", episodes=60, checkpoint_every=7)
     replayed = Distillation(run.plan)
     offered = []
-    for first, last in pairwise([0, *offers(60)]):
+    episodes = [*offers(60), 60]
+    for first, last in pairwise([0, *episodes]):
         replayed.train(first, last)
         offered.append(replayed.policy)
-    seeds = [episode_seed(5, number, "choosing") for number in range(LAST)]  # the same for all
+    seeds = [
+        episode_seed(5, number, "choosing") for number in range(rounds(60)[-1])
+    ]  # the same for all
     rows = np.array([replayed.backend.play(policy, seeds).returns for policy in offered])
     left = np.arange(len(offered))
-    for (n, _), n_played in zip(ROUNDS, (FIRST_ROUND, FIRST_ROUND + ROUNDS[0][1]), strict=True):
+    for (n, _), n_played in zip(ROUNDS, rounds(60)[:2], strict=True):
         keys = [(rows[i, :n_played].mean(), -offered[i].graph.n_edges, i) for i in left]
         left = left[np.array([i for i, _ in sorted(enumerate(keys), key=lambda k: k[1])][::-1][:n])]
     winner = max(left, key=lambda i: (rows[i].mean(), -offered[i].graph.n_edges, i))
     assert run.selected.policy.graph == offered[winner].graph
-    assert run.selected.episode == offers(60)[winner]
+    assert run.selected.episode == episodes[winner]
     assert run.selected.returns.tolist() == rows[winner].tolist()
     assert run.held_out.tolist() == run.score(100).tolist()
     assert run.held_out.tolist() != run.score(100, final=True).tolist()
+
+
+@pytest.mark.parametrize(("n", "most"), [(40, 40), (200, 110), (1400, 710)])
+def test_selection_plays_in_proportion_to_the_run_and_its_steps_are_recorded(
+    tmp_path: Path, n: int, most: int
+) -> None:
+    times = trained(
+        tmp_path, "recall", None, preset="frugal", plasticity={}, episodes=n
+    ).record.times
+    assert most / 2 < times.choosing_episodes <= most
+    assert times.choosing_steps == 10 * times.choosing_episodes  # an episode has 10 steps
+    assert times.choosing > 0.0
 
 
 def test_the_last_student_is_offered_too(tmp_path: Path) -> None:
@@ -161,11 +190,14 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = new_run("CartPole-v1", settings(tmp_path, select="return"), tmp_path / "a")
+    n = run.plan.n_episodes
     with monkeypatch.context() as patch:
         usual = Distillation.try_out
 
-        def interrupt(self: Distillation, policy: Policy, first: int, last: int) -> Floats:
-            if last == LAST:
+        def interrupt(
+            self: Distillation, policy: Policy, first: int, last: int
+        ) -> tuple[Floats, int]:
+            if last == rounds(n)[-1]:
                 raise KeyboardInterrupt
             return usual(self, policy, first, last)
 
@@ -174,7 +206,7 @@ def test_an_interrupt_while_students_play_on_loses_nothing(
             run.train()
     kept = Record.load(tmp_path / "a")
     assert kept.is_finished
-    assert max(each.returns.size for each in kept.checkpoints) == LAST - ROUNDS[1][1]
+    assert max(each.returns.size for each in kept.checkpoints) == rounds(n)[1]
     assert kept.held_out.size == 0
     Run.resume(tmp_path / "a").train()
     trained(tmp_path, name="b", select="return")

@@ -157,6 +157,15 @@ class FrugalLearner(SlowLearner):
             age, mean = self.updates - self.born[edge], self.averages.get(edge, 0.0)
             self.averages[edge] = mean + max(self.averaging, 1 / age) * (weight - mean)
 
+    def least_updates(self) -> float:
+        """A hundredth of the run, which is as long as its part so far says; at most 2500."""
+        if self.config.least_updates is not None:
+            return self.config.least_updates
+        progress = self.aim.progress
+        if progress < 0:
+            return 1000
+        return sorted((500.0, self.updates / progress / 100 if progress else math.inf, 2500.0))[1]
+
     def decide(self) -> list[SlowChange]:
         is_growing = self.calls % self.config.prune_period != 0
         outputs = self.graph.of_kind("output")

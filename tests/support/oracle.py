@@ -503,8 +503,12 @@ class SlowLearner:
 
     def is_due(self, is_last: bool) -> bool:
         if self.config.interval == "episode":
-            return is_last and self.updates - self.last_call >= self.config.least_updates
+            return is_last and self.updates - self.last_call >= self.least_updates()
         return self.updates % self.config.interval == 0
+
+    def least_updates(self) -> float:
+        assert self.config.least_updates is not None
+        return self.config.least_updates
 
     def decide(self) -> list[SlowChange]:
         return decide(self.graph, self.history, self.config, self.calls, self.rng).changes

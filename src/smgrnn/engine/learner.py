@@ -40,7 +40,7 @@ from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
 from smgrnn.rules.history import TOTAL, alike
-from smgrnn.rules.rule import frozen
+from smgrnn.rules.rule import follows_size, frozen
 from smgrnn.rules.size import Aim
 from smgrnn.seeding import dump_generator, restore_generator, stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -208,6 +208,11 @@ class Learner:
         self._module.aim.progress = now
         self._state.rate[0] = rate_at(self.learning.schedule, now)
 
+    def advance(self, fraction: float) -> None:
+        """Set `progress` from the fraction of a run's episodes; growth by size counts updates."""
+        counts_updates = follows_size(self.plasticity.growth)
+        self.progress = self._module.aim.in_updates(fraction) if counts_updates else fraction
+
     @property
     def size(self) -> int | None:
         """Target number of edges, for rules that follow a size; None asks for no size."""
@@ -234,7 +239,7 @@ class Learner:
 
     def note_return(self, total: float, target_return: float) -> None:
         """Note an episode's return; nothing grows while the recent mean reaches the target."""
-        self._module.aim.note_return(float(total), target_return)
+        self._module.aim.note_return(float(total), target_return, self.n_updates)
 
     @property
     def n_updates(self) -> int:

@@ -108,7 +108,7 @@ class Backend(ABC):
         scale = np.where(is_observed, self._gain, 1.0)
         episodes, learn = Episodes.start(len(seeds)), self._teach(learner, expert, seeds, scale)
         for number in range(len(seeds)):
-            learner.progress = progress[number]
+            learner.advance(progress[number])
             with self._placed(f"episode {first + number + 1}"):
                 total, n_steps, n_agreed, lost = learn(number)
             episodes.returns[number], episodes.steps[number] = total, n_steps

@@ -156,7 +156,7 @@ class StructuralPlasticity:
 
     def note_return(self, total: float, target_return: float) -> None:
         """Note an episode's return; nothing grows while the recent mean reaches the target."""
-        self._module.aim.note_return(float(total), target_return)
+        self._module.aim.note_return(float(total), target_return, self.history.n_updates)
 
     @property
     def averaged_graph(self) -> Graph:

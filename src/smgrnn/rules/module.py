@@ -77,7 +77,9 @@ class PlasticityModule:
             return False
         if config.interval != "episode":
             return n_updates % config.interval == 0 and n_updates > self.last_call
-        return is_last and n_updates - self.last_call >= config.least_updates
+        least = config.least_updates
+        least_updates = self.aim.interval(n_updates) if least is None else least
+        return is_last and n_updates - self.last_call >= least_updates
 
     def next_stop(self, n_updates: int) -> int:
         """Return the update after which the module may be called next; -1 is at episode ends."""

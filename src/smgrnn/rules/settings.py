@@ -52,9 +52,10 @@ class PlasticityConfig(Settings):
     """Judge an edge only once it has seen `window` updates; False judges from the first one."""
     interval: Count | Literal["episode"] = 100
     """Updates between two calls of the module, or "episode" for a call at each episode's end."""
-    least_updates: Whole = 0
+    least_updates: Whole | None = 0
     """With interval="episode", fewest updates between two calls; earlier episode ends are skipped.
-    """
+    None is a hundredth of the updates expected in the run, from 500 to 2500, and 1000 where the
+    length of the run is not known."""
     prune_period: Count = 30
     """Every prune_period-th call prunes, the others grow (s)."""
     orphan_removal: bool = True

@@ -1,7 +1,8 @@
 """Size: how many edges the graph should have, now and in the end.
 
 In a run of known length the target rises to 1.3 times the size in the first 30 % of the run, falls
-to it until 60 %, and stays.  Nothing grows after 40 %, and no edge is exchanged after 60 %.
+to it until 60 %, and stays.  Nothing grows after 40 %, and no edge is exchanged after 60 %.  These
+are fractions of the updates expected in the run.
 
 Without a size, the target follows the error at the outputs.  Growth by 15 % is a trial: after a few
 calls either the error has fallen by 1 % for each new edge, and the next trial starts from there, or
@@ -34,7 +35,10 @@ HURT, MENDED = 0.1, 0.8
 edges are exchanged also after the graph is settled, and the fraction of a run until which they are.
 """
 RECENT = 20
-"""Episodes over which returns are averaged."""
+"""Episodes over which returns and lengths are averaged."""
+N_CALLS, FEWEST, MOST, USUAL = 100, 500, 2500, 1000
+"""Calls in a run, the fewest and most updates between two of them, and the number of updates where
+the length of the run is not known."""
 
 
 class Goal(NamedTuple):
@@ -80,6 +84,12 @@ class Aim:
     """Growth calls until the trial is judged."""
     wait: float = JUDGED_AFTER
     """Growth calls that the next trial waits if this one fails."""
+    n_episodes: float = 0.0
+    """Episodes so far."""
+    n_updates: float = 0.0
+    """Updates in them."""
+    length: float = 0.0
+    """Mean updates of the last episodes."""
 
     def to_array(self) -> Floats:
         """Return the values in the order of the fields."""
@@ -96,13 +106,36 @@ class Aim:
         made.is_met = bool(made.is_met)
         return made
 
-    def note_return(self, total: float, target: float) -> None:
-        """Note the return of an episode, and whether the recent mean reaches the target."""
+    def note_return(self, total: float, target: float, n_updates: int = 0) -> None:
+        """Note the return of an episode, and whether the recent mean reaches the target.
+
+        `n_updates`, all updates so far, give its length.
+        """
+        length = n_updates - self.n_updates
+        self.length += (length - self.length) / min(self.n_episodes + 1.0, RECENT)
+        self.n_episodes, self.n_updates = self.n_episodes + 1.0, float(n_updates)
         if self.mean_return == -inf:
             self.mean_return = total
         self.mean_return += (total - self.mean_return) / RECENT
         self.best, self.worst = max(self.best, self.mean_return), min(self.worst, self.mean_return)
         self.is_met = self.mean_return >= target
+
+    def in_updates(self, fraction: float) -> float:
+        """Return the fraction of a run's updates done, from that of its episodes.
+
+        Future episodes are assumed to be as long as the recent ones.
+        """
+        if self.n_updates == 0.0:
+            return fraction
+        longer = self.length * self.n_episodes / self.n_updates
+        return fraction / (fraction + (1.0 - fraction) * longer)
+
+    def interval(self, n_updates: int) -> float:
+        """Return the updates between two calls: a hundredth of those expected in the run."""
+        if self.progress < 0.0:
+            return USUAL
+        expected = n_updates / max(self.progress, 1e-9)
+        return min(max(expected / N_CALLS, FEWEST), MOST)
 
     def goal(self, n_edges: int, strain: float, *, is_growing: bool, dense_until: float) -> Goal:
         """Return the goal of a call; `strain` is the mean squared error at the outputs, or NaN.

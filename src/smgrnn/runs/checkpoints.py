@@ -2,10 +2,12 @@
 
 Networks are offered during a run and selected by successive halving: all play the same few
 episodes, the best of them more, and the best of those many.  Training is not affected, and the
-held-out episodes that evaluate the winner are others.
+held-out episodes that evaluate the winner are others.  A run selects on about half as many episodes
+as it trains on, and on at most 700.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +16,15 @@ from smgrnn.arrays import Floats
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 
-N_OFFERS, EARLY = 50, 0.6
-"""Maximum offers in a run, evenly spaced, and the fraction of the run in which only every other one
-is made."""
+N_OFFERS, EVERY, EARLY = 50, 7, 0.6
+"""Maximum offers in a run, evenly spaced, the fewest episodes between two of them, and the fraction
+of the run in which only every other one is made."""
 FIRST_ROUND = 4
 """Episodes that each network plays when it is offered."""
 ROUNDS = ((8, 15), (3, 100))
 """How many of the best play on at the end of a run, and how many more episodes."""
+FULL = 1400
+"""Episodes of a run that selects by so many; a shorter one selects by fewer, in proportion."""
 
 Play = Callable[[Policy, int, int], Floats]
 """Returns a policy's returns in the selection episodes first … last - 1."""
@@ -60,13 +64,22 @@ class Checkpoint(NamedTuple):
 Checkpoints = tuple[Checkpoint, ...]
 
 
+def in_proportion(n: int, n_episodes: int) -> int:
+    """Return how many episodes a run plays where a long run plays `n`, at least one.
+
+    >>> in_proportion(100, 2000), in_proportion(100, 140), in_proportion(4, 140)
+    (100, 10, 1)
+    """
+    return ceil(n * min(n_episodes / FULL, 1.0))
+
+
 def offers(n_episodes: int) -> list[int]:
     """Return the episodes of a run after which its networks are offered.
 
     >>> offers(10), offers(1000)[:4], len(offers(2000))
-    ([2, 4, 6, 7, 8, 9, 10], [40, 80, 120, 160], 35)
+    ([7], [40, 80, 120, 160], 35)
     """
-    every = -(-n_episodes // N_OFFERS)
+    every = max(ceil(n_episodes / N_OFFERS), EVERY)
     late = -(-EARLY * n_episodes // 1)
     return [n for n in range(every, n_episodes + 1, every) if n >= late or n % (2 * every) == 0]
 
@@ -91,15 +104,15 @@ def best(checkpoints: Checkpoints, most_parameters: float = np.inf) -> Checkpoin
     return max(eligible, key=lambda each: each.rank, default=None)
 
 
-def halved(checkpoints: Checkpoints, play: Play) -> Iterator[Checkpoints]:
+def halved(checkpoints: Checkpoints, play: Play, n_episodes: int) -> Iterator[Checkpoints]:
     """Let the best play more episodes, fewer of them each round; yield all checkpoints after each.
 
     One that has played its episodes is skipped, so a selection that was stopped resumes from any
     checkpoints that it yielded.
     """
-    last = FIRST_ROUND
+    last = in_proportion(FIRST_ROUND, n_episodes)
     for n_members, n_more in ROUNDS:
-        last += n_more
+        last += in_proportion(n_more, n_episodes)
         for checkpoint in ranked(checkpoints)[:n_members]:
             if checkpoint.returns.size < last:
                 played = longer(checkpoint, last, play)

@@ -196,15 +196,17 @@ class Distillation:
 
     def try_out(
         self, policy: Policy, first: int, last: int, purpose: Purpose = "choosing"
-    ) -> Floats:
-        """Return the scores of a policy in the episodes first … last - 1 of a purpose.
+    ) -> tuple[Floats, int]:
+        """Return a policy's scores in the episodes first … last - 1 of a purpose, and its steps.
 
-        They are its returns, or how faithful it is to the expert if that is what is selected.
+        The scores are its returns, or how faithful it is to the expert if that is what is selected.
         """
         seeds = [episode_seed(self.plan.seed, number, purpose) for number in range(first, last)]
         if self.plan.select == "faithful":
-            return self._judge(policy, seeds).scores
-        return self.backend.compare(policy, seeds).returns
+            judged = self._judge(policy, seeds)
+            return judged.scores, int(judged.episodes.steps.sum())
+        played = self.backend.compare(policy, seeds)
+        return played.returns, int(played.steps.sum())
 
     def _judge(self, policy: Policy, seeds: list[int], actor: Actor = "student") -> Judged:
         loss = self.plan.learning.loss

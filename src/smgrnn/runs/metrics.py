@@ -10,7 +10,7 @@ from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.graph.state import Graph
 from smgrnn.rules.rule import follows_size
-from smgrnn.rules.size import GROWN
+from smgrnn.rules.size import GROWN, Aim
 from smgrnn.tasks import Task
 
 WINDOW = 100
@@ -59,10 +59,16 @@ def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
         return 1
     updates = max(float(steps.mean()), 1.0)
     if rules.interval == "episode":
-        n_between = max(float(math.ceil(rules.least_updates / updates)), 1.0)
+        n_between = max(float(math.ceil(least_updates(rules, int(steps.sum())) / updates)), 1.0)
     else:
         n_between = rules.interval / updates
     return max(round(rules.prune_period * n_between), 1)
+
+
+def least_updates(rules: PlasticityConfig, n_updates: int) -> int:
+    """Return the fewest updates between two calls in a run of so many updates."""
+    least = rules.least_updates
+    return int(Aim(progress=1.0).interval(n_updates)) if least is None else least
 
 
 def missed_growth(rules: PlasticityConfig, n_updates: int) -> str | None:
@@ -73,8 +79,8 @@ def missed_growth(rules: PlasticityConfig, n_updates: int) -> str | None:
     """
     if rules.growth is None:
         return None
-    is_episodic = rules.interval == "episode"
-    first = rules.least_updates if is_episodic else max(int(rules.interval), rules.least_updates)
+    first = least_updates(rules, n_updates)
+    first = first if rules.interval == "episode" else max(int(rules.interval), first)
     last, until = n_updates, ""
     if follows_size(rules.growth):
         last, until = int(GROWN * n_updates), f", of which the first {GROWN:.0%} may grow"

@@ -59,6 +59,8 @@ class Times(NamedTuple):
     """Seconds of polishing."""
     choosing_episodes: float = 0.0
     """Episodes that were played for selection."""
+    choosing_steps: float = 0.0
+    """Environment steps of selection."""
     total: float = 0.0
     """Seconds from first to last, evaluation included."""
 
@@ -334,6 +336,7 @@ class Record:
         figures["notes"] = list(self.notes)
         seconds["selection_seconds"] = self.times.choosing
         figures["selection_episodes"] = int(self.times.choosing_episodes)
+        figures["selection_steps"] = int(self.times.choosing_steps)
         return facts | figures | sequence_figures(plan, self.stage_scores) | seconds
 
     def _polish_figures(self, polish: Polish) -> dict[str, Any]:

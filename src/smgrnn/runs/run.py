@@ -19,7 +19,15 @@ from smgrnn.graph.drawing import network_html
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy
-from smgrnn.runs.checkpoints import FIRST_ROUND, Checkpoint, Checkpoints, halved, joined, offers
+from smgrnn.runs.checkpoints import (
+    FIRST_ROUND,
+    Checkpoint,
+    Checkpoints,
+    halved,
+    in_proportion,
+    joined,
+    offers,
+)
 from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import RunFolder
@@ -263,11 +271,10 @@ class Run(Session[Plan]):
         plan = self.plan
         yield from self._train_and_select()
         while (search := self.record.search) is not None:
-            with interrupts_deferred(), self._timed("choosing"):
+            with interrupts_deferred():
                 if not search.judged.size:
                     episodes = FIRST_JUDGED, FIRST_JUDGED + JUDGED
-                    judged = self._distillation.try_out(self.selected.policy, *episodes)
-                    self._count_choosing(JUDGED)
+                    judged = self._try_out(self.selected.policy, *episodes)
                     search = search._replace(judged=judged)
                     self._update(search=search)
                 if search.is_over(plan.plasticity.size or 0):
@@ -317,7 +324,7 @@ class Run(Session[Plan]):
             if all(each.episode != self.episodes.n for each in self.record.checkpoints):
                 last = self._offered(self.record.checkpoints, self.episodes.n)
                 self._update(checkpoints=last)
-            for checkpoints in halved(self.record.checkpoints, self._try_out):
+            for checkpoints in halved(self.record.checkpoints, self._try_out, plan.n_episodes):
                 self._update(checkpoints=checkpoints)
         if plan.polish and not (search is not None and search.is_hopeless(self.selected.mean)):
             yield from self._polish()
@@ -421,7 +428,7 @@ class Run(Session[Plan]):
             if plan.select == "final":
                 student, best = self.record.students["final"], self.record.best_score
                 numbers = FIRST_COMPARED, FIRST_COMPARED + N_COMPARED
-                found = float(distillation.try_out(student, *numbers, "held_out").mean())
+                found = float(distillation.try_out(student, *numbers, "held_out")[0].mean())
                 if best is None or found > best:
                     self._update(students={"final": student, "best": student}, best_score=found)
             self._checkpoint()
@@ -437,18 +444,21 @@ class Run(Session[Plan]):
 
     def _try_out(self, policy: Policy, first: int, last: int) -> Floats:
         with interrupts_deferred(), self._timed("choosing"):
-            scores = self._distillation.try_out(policy, first, last)
-        self._count_choosing(last - first)
-        return scores
-
-    def _count_choosing(self, n: int) -> None:
+            scores, n_steps = self._distillation.try_out(policy, first, last)
         times = self.record.times
-        self._update(times=times._replace(choosing_episodes=times.choosing_episodes + n))
+        self._update(
+            times=times._replace(
+                choosing_episodes=times.choosing_episodes + last - first,
+                choosing_steps=times.choosing_steps + n_steps,
+            )
+        )
+        return scores
 
     def _offered(self, checkpoints: Checkpoints, episode: int) -> Checkpoints:
         """Return the checkpoints including the current students, each after its first round."""
         now = self._distillation.candidates
-        new = [Checkpoint(each, episode, self._try_out(each, 0, FIRST_ROUND)) for each in now]
+        n = in_proportion(FIRST_ROUND, self.plan.n_episodes)
+        new = [Checkpoint(each, episode, self._try_out(each, 0, n)) for each in now]
         return joined(checkpoints, new)
 
 
