@@ -106,6 +106,10 @@ class RunSettings(Settings):
     target_return: Finite | None = None
     """Stop growing once the recent mean return reaches this value, for rules that follow a size;
     None is the task's threshold where no size is asked for, and never elsewhere."""
+    input_names: tuple[str, ...] = ()
+    """Names of the values of an observation; by default those that are known of the task."""
+    output_names: tuple[str, ...] = ()
+    """Names of the actions, or of the values of a continuous one."""
     protect: Probability = 0.0
     """Slow updates to important inherited edges by this fraction, and do not prune them.  For
     --from, and for the later stages of a sequence."""

@@ -107,7 +107,7 @@ def test_the_summary_compares_the_selected_network_with_the_expert_on_held_out_e
         policy.graph.n_edges,
         policy.graph.n_nodes,
     )
-    first, second, third, fourth = distill(*flags).out.splitlines()
+    first, second, third, fourth, *_ = distill(*flags).out.splitlines()
     assert first == (
         f"Return: {np.mean(returns):.1f} ± {np.std(returns):.1f} over 100 new episodes; expert "
         f"{summary['expert_return']:.1f}, random policy {chance:.1f}: {100 * kept:.0f} % kept; "

@@ -211,3 +211,38 @@ def test_a_made_environment_is_the_task_it_was_made_from() -> None:
     assert run.returns.tolist() == [7.0, 7.0]
     with pytest.raises(TaskError, match="cannot be made again, because it has no Gymnasium spec"):
         distill(CartPoleEnv(), expert=lean)
+
+
+class Rooms(gym.Env[Any, Any]):
+    """An environment whose observation is a dict."""
+
+    observation_space = gym.spaces.Dict(
+        {"door": gym.spaces.Box(-1, 1, (1,)), "robot": gym.spaces.Box(-1, 1, (2,))}
+    )
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> Any:
+        return self.observation_space.sample(), 1.0, True, False, {}
+
+
+def test_inputs_and_outputs_have_the_names_that_are_given_or_known(tmp_path: Path) -> None:
+    """They are kept in the record and in exports."""
+
+    def rooms() -> Any:
+        return gym.wrappers.FlattenObservation(Rooms())
+
+    short: Any = {"episodes": 1, "held_out": 1}
+    run = distill(rooms, expert=lambda _: 1, output_names=["stay", "go"], **short)
+    assert run.policy.names == (("door", "robot 0", "robot 1"), ("stay", "go"))
+    run.save(tmp_path / "run")
+    assert load(tmp_path / "run").names == run.policy.names
+    run.policy.export(tmp_path / "rooms.json")
+    assert '"name": "robot 1"' in (tmp_path / "rooms.json").read_text()
+    pendulum = distill("Pendulum-v1", expert=damp, input_names=("c", "s", "w"), **short)
+    assert pendulum.policy.names == (("c", "s", "w"), ("torque",))
+    with pytest.raises(ConfigError, match=r"There are 4 inputs\. Got 2 names instead"):
+        distill("CartPole-v1", input_names=("a", "b"), **short)

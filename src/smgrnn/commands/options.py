@@ -65,6 +65,8 @@ training:
   --held-out N        new episodes that evaluate the selected network (default: 100)
   --seed N            seed of graph, rules and episodes (default: 0)
   --env-backend {compiled,gymnasium}
+  --input-names A,B
+  --output-names A,B
 """
 SELECTION = """
 the network:
@@ -229,6 +231,9 @@ def given_settings(args: Namespace) -> dict[str, Any]:
     from smgrnn.config import RunConfig
 
     found = {entry.name: getattr(args, entry.name, None) for entry in fields(RunConfig)}
+    for name in ("input_names", "output_names"):
+        if (words := getattr(args, name, None)) is not None:
+            found[name] = tuple(words.split(","))
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -180,6 +180,7 @@ class Distillation:
             self.plan.task,
             student=self.plan.student,
             normalisation=self.normalisation,
+            names=self.plan.names,
         )
 
     def train(self, first: int, last: int) -> Episodes:

@@ -21,6 +21,7 @@ from smgrnn.graph.state import Graph, check
 from smgrnn.learning.settings import LearningConfig, Loss
 from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
+from smgrnn.names import Names
 from smgrnn.policy import Normalisation
 from smgrnn.rules import PlasticityConfig
 from smgrnn.rules.rule import follows_size
@@ -217,6 +218,7 @@ class Plan(AnyPlan, RunSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _ = self.names  # wrong ones are refused at once
         if self.ancestor is not None:
             check(self.ancestor.graph, self.network)
 
@@ -235,6 +237,13 @@ class Plan(AnyPlan, RunSettings):
         if not isinstance(other, Plan) or self.keep is not None:
             return self
         return replace(self, polish=other.polish, polish_for=other.polish_for)
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of inputs and outputs: the user's, or those of the task."""
+        task = self.task
+        given = self.input_names or task.names.inputs, self.output_names or task.names.outputs
+        return Names.given(*given, n_inputs=task.n_inputs, n_outputs=task.n_outputs)
 
     def gains(self, source: Ints) -> Floats:
         """Return the gain of each edge by its source: that of inputs, and 1 elsewhere."""
@@ -258,7 +267,8 @@ class Plan(AnyPlan, RunSettings):
         The ancestor of a stage follows from the stage before and does not count.
         """
         content = super().key_content()
-        content.pop("asked", None)
+        for name in ("asked", "input_names", "output_names"):  # which change no result
+            content.pop(name, None)
         if self.origin is not None:
             content.pop("ancestor", None)
         return content | {"teacher": self.teacher.digest}

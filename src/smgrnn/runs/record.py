@@ -456,7 +456,8 @@ def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         if normalises:
             scales = from_arrays(Normalisation, arrays, f"{place}.normalisation.")
         graph = from_arrays(Graph, arrays, f"{place}.graph.")
-        return Policy(graph, config, plan.task, student=plan.student, normalisation=scales)
+        about: Any = {"student": plan.student, "normalisation": scales}
+        return Policy(graph, config, plan.task, **about, names=getattr(plan, "names", None))
 
     students = {role: policy(f"students.{role}", it) for role, it in content["students"].items()}
     require(students.keys() <= ROLES, "it has a student of an unknown role")

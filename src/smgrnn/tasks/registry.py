@@ -236,6 +236,7 @@ def _describe(name: str, make: Callable[[], Any] | None = None) -> Task:
     from gymnasium.spaces import Box, Discrete
 
     with closing_env(_make(name, make), name) as env:
+        named = _names_of(env)
         id, spec = name if make is None else type(env.unwrapped).__name__, env.spec
         seen: Any = getattr(env, "observation_space", None)
         done: Any = getattr(env, "action_space", None)
@@ -266,9 +267,25 @@ def _describe(name: str, make: Callable[[], Any] | None = None) -> Task:
         action_high=high,
         max_steps=spec and spec.max_episode_steps,
         reward_threshold=None if threshold is None else float(threshold),
+        input_names=named,
         make=make,
         is_made=make is not None,
     )
+
+
+def _names_of(env: Any) -> tuple[str, ...]:
+    """Return the names of a flattened Dict observation: its keys, numbered where one is longer."""
+    from gymnasium.spaces import Dict, flatdim
+
+    while env is not None and not isinstance(env.observation_space, Dict):
+        env = getattr(env, "env", None)
+    if env is None:
+        return ()
+    names = []
+    for key, space in env.observation_space.spaces.items():
+        n = flatdim(space)
+        names += [str(key)] if n == 1 else [f"{key} {place}" for place in range(n)]
+    return tuple(names)
 
 
 def _text(thing: object) -> str:

@@ -18,6 +18,7 @@ from smgrnn.names import Names
 from smgrnn.storage import digest
 from smgrnn.tasks.facts import Facts
 from smgrnn.tasks.known import UNKNOWN, find_facts
+from smgrnn.tasks.named import NAMED
 from smgrnn.validation import Count, Finite, Settings, Whole
 
 LONGEST_EPISODE = 10_000
@@ -139,6 +140,8 @@ class Task(Settings):
     """Indices of the values in the whole observation that a student sees; None is all."""
     n_whole: Count | None = None
     """Values of the whole observation; None is as many as a student sees."""
+    input_names: tuple[str, ...] = ()
+    """Names of the values of an observation, if its environment has some."""
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""
 
@@ -182,10 +185,13 @@ class Task(Settings):
     def names(self) -> Names:
         """Names of what a student sees and does; numbers where none are known."""
         cues = (f"cue {number}" for number in range(1, len(self.cue) + 1))
-        inputs, outputs = (*self.facts.inputs, *cues), self.facts.outputs
-        if (len(inputs), len(outputs)) != (self.n_observed, self.n_outputs):
-            return Names.numbered(self.n_inputs, self.n_outputs)
-        return Names(tuple(inputs[place] for place in self.places), outputs)
+        known_inputs, known_outputs = NAMED.get(self.base, ((), ()))
+        inputs = (*(self.input_names or self.facts.inputs or known_inputs), *cues)
+        outputs = self.facts.outputs or known_outputs
+        found = Names.numbered(self.n_inputs, self.n_outputs)
+        if len(inputs) == self.n_observed:
+            found = found._replace(inputs=tuple(inputs[place] for place in self.places))
+        return found._replace(outputs=outputs) if len(outputs) == self.n_outputs else found
 
     @property
     def n_observed(self) -> int:
