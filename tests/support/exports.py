@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +35,8 @@ REPLAY_INTEGERS = REPLAY.with_name("replay_integers.c")
 
 def tool(name: str) -> str:
     """Return the path of a program; without it the test is skipped, but never in CI."""
-    path = shutil.which(name)
+    installed = Path(sys.executable).parent  # with pip
+    path = shutil.which(name, path=f"{os.environ['PATH']}{os.pathsep}{installed}")
     if path is None and os.environ.get("CI"):
         pytest.fail(f"{name} is not installed, and CI must not skip the tests that need it.")
     if path is None:

@@ -23,7 +23,8 @@ RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
 --to {{{",".join(FORMATS)}}} !
                       the format
 --type {{{",".join(NUMBERS)}}} [float]
-                      the numbers of C: floats, or integers with weights of 16 or 8 bits
+                      numbers of C and MicroPython: floats, or integers with weights of 16 or 8 bits
+--self-test           a third file of C, which replays recorded steps on the board
 --min-return RETURN   refuse integers whose mean return on new episodes is lower
 --held-out N [100]    new episodes that judge integers beside floats
 --task TASK           the task of the run, if it is your own code
@@ -43,11 +44,20 @@ def run(args: Namespace, output: Output) -> None:
     out, judged = args.out or folder / name, dict[str, Any]()
     if args.type != "float":
         import_from_here(args.task)
-        chosen = integers(policy, args.type, style=args.style, task=args.task)
+        style = "unrolled" if args.to == "micropython" else args.style
+        chosen = integers(policy, args.type, style=style, task=args.task)
         policy, judged = chosen, _judged(policy, chosen, args)
     elif args.min_return is not None:
         raise ConfigError("--min-return judges integers; add --type q15 or --type q7.")
-    paths = export(policy, out, to=args.to, type=args.type, style=args.style)
+    paths = export(
+        policy,
+        out,
+        to=args.to,
+        type=args.type,
+        style=args.style,
+        self_test=args.self_test,
+        task=args.task,
+    )
     files = {str(path): path.stat().st_size for path in paths}
     report = {"format": args.to, "files": files, **facts(policy), **judged}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]

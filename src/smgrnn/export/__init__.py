@@ -10,21 +10,30 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
-
-from smgrnn.errors import ConfigError, ShapeError, needs, short, suggest
+from smgrnn.errors import ConfigError, needs, short, suggest
+from smgrnn.export.arduino import arduino_library
 from smgrnn.export.c import c_files
+from smgrnn.export.c_test import c_test
 from smgrnn.export.integers import LARGEST_WEIGHT, IntegerPolicy, integer_program
+from smgrnn.export.micropython import micropython_module
 from smgrnn.export.program import program_of
-from smgrnn.export.trial import Recorded, find_place, record
+from smgrnn.export.trial import recorded_steps
 from smgrnn.export.wiring import facts
 from smgrnn.graph.drawing import kinds
 from smgrnn.policy import Policy, policy_of
 from smgrnn.storage import check_new_file, write_file, writing
 from smgrnn.tasks import Task, TaskSource
 
-FORMATS = {"onnx": (".onnx",), "c": (".h", ".c"), "graphml": (".graphml",), "json": (".json",)}
-"""The suffixes of each format's files."""
+FORMATS = {
+    "onnx": (".onnx",),
+    "c": (".h", ".c"),
+    "arduino": (),
+    "micropython": (".py",),
+    "graphml": (".graphml",),
+    "json": (".json",),
+}
+"""The suffixes of each format's files; a library for Arduino is a folder."""
+IN_INTEGERS = ("c", "arduino", "micropython")
 NUMBERS = ("float", *LARGEST_WEIGHT)
 STYLES = ("tables", "unrolled")
 Row = dict[str, Any]
@@ -39,6 +48,7 @@ def export(
     to: str | None = None,
     type: str = "float",
     style: str = "tables",
+    self_test: bool = False,
     recording: Any = None,
     task: TaskSource | Task | None = None,
     is_choice: bool | None = None,
@@ -52,16 +62,19 @@ def export(
     path
         The file, whose ending names the format; C has a header and a source of this name.
     to
-        The format, if the path has no ending: "c", "onnx", "graphml" or "json".
+        The format, if the path has no ending; "arduino" writes a folder.
     type
-        Numbers of C: "float"; or "q15" or "q7", integers with int16 or int8 weights.
+        Numbers of C and MicroPython: "float"; "q15" or "q7" are integers with int16 or int8
+        weights.
     style
         C with "tables" that a loop reads, or "unrolled" into straight-line code.
+    self_test
+        Whether C has a third file, which replays recorded steps on the board.
     recording
-        Observations (n, n_observed) that give integers their ranges; by default the network plays
-        ten episodes of its task.
+        Observations (n, n_observed) of one episode that give integers their ranges, and the
+        self-test its steps; by default the network plays ten episodes of its task.
     task
-        The task of integers, if it is your own code.
+        The task that is played for it, if it is your own code.
     is_choice
         Whether the action of a bare network is its largest output or all outputs; by default its
         loss decides, and an `SMGrNN` chooses, unless it has one output.
@@ -77,7 +90,7 @@ def export(
     if to is None:
         named = [name for name, suffixes in FORMATS.items() if out.suffix in suffixes]
         if not named:
-            endings = ", ".join(suffixes[-1] for suffixes in FORMATS.values())
+            endings = ", ".join(suffixes[-1] for suffixes in FORMATS.values() if suffixes)
             raise ConfigError(f"{out.name} names no export format; end it with one of {endings}.")
         (to,) = named
     if to not in FORMATS:
@@ -87,26 +100,39 @@ def export(
         hint = suggest(style, STYLES) or f"Choose from {', '.join(STYLES)}."
         raise ConfigError(f"There is no style {short(style)}. {hint}")
     if type != "float" and not isinstance(policy, IntegerPolicy):
-        if to != "c":
-            raise ConfigError(f"Only C has integers. Use type='float' for {to}.")
-        policy = integers(policy, type, style=style, recording=recording, task=task)
+        if to not in IN_INTEGERS:
+            raise ConfigError(f"Integers are for {', '.join(IN_INTEGERS)}. Use floats for {to}.")
+        style_of = "unrolled" if to == "micropython" else style
+        policy = integers(policy, type, style=style_of, recording=recording, task=task)
     stem = out.stem if out.suffix in FORMATS[to] else out.name
-    paths = [out.with_name(stem + suffix) for suffix in FORMATS[to]]
-    for file in paths:
-        check_new_file(file)
-    contents: tuple[bytes, ...]
-    if to == "c":
-        program = getattr(policy, "program", None)
-        program = program or program_of(policy, is_straight=style == "unrolled")
-        contents = c_files(policy, program, stem, style)
+    contents: dict[str, bytes]
+    if to in IN_INTEGERS:
+        is_straight = style == "unrolled" or to == "micropython"
+        program = getattr(policy, "program", None) or program_of(policy, is_straight=is_straight)
+        if to == "micropython":
+            contents = {f"{stem}.py": micropython_module(policy, program)}
+        else:
+            header, source = c_files(policy, program, stem, style)
+            contents = {f"{stem}.h": header, f"{stem}.c": source}
+            if self_test:
+                seen = recorded_steps(policy, recording, task)
+                contents[f"{stem}_test.c"] = c_test(policy, program, stem, *seen)
     elif to == "onnx":
         with needs("ONNX"):
             from smgrnn.export.to_onnx import onnx_model
-        contents = (onnx_model(policy).SerializeToString(deterministic=True),)
+        contents = {f"{stem}.onnx": onnx_model(policy).SerializeToString(deterministic=True)}
     else:
-        contents = ((_graphml if to == "graphml" else _json)(policy),)
-    for file, content in zip(paths, contents, strict=True):
+        contents = {f"{stem}.{to}": (_graphml if to == "graphml" else _json)(policy)}
+    if to == "arduino":
+        contents = arduino_library(policy, stem, contents)
+        check_new_file(out)
+    paths = [out / name if to == "arduino" else out.with_name(name) for name in contents]
+    for file in paths:
+        if to != "arduino":
+            check_new_file(file)
+    for file, content in zip(paths, contents.values(), strict=True):
         with writing(file):
+            file.parent.mkdir(parents=to == "arduino", exist_ok=True)
             write_file(file, content)
     return paths
 
@@ -130,19 +156,9 @@ def integers(
         hint = suggest(type, LARGEST_WEIGHT) or f"Choose from {', '.join(LARGEST_WEIGHT)}."
         raise ConfigError(f"There are no integers of type {short(type)}. {hint}")
     policy = policy_of(network)
-    if recording is None:
-        recorded = record(policy, find_place(policy, task))
-    else:
-        rows = np.asarray(recording, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != policy.task.n_inputs or not len(rows):
-            raise ShapeError(
-                f"Expected a recording of rows of {policy.task.n_inputs} numbers. Got shape "
-                f"{rows.shape} instead."
-            )
-        recorded = Recorded(rows, np.arange(len(rows)) == 0)
-    return IntegerPolicy(
-        policy, integer_program(policy, type, *recorded, is_straight=style == "unrolled")
-    )
+    recorded = recorded_steps(policy, recording, task)
+    program = integer_program(policy, type, *recorded, is_straight=style == "unrolled")
+    return IntegerPolicy(policy, program)
 
 
 def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:

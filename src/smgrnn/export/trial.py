@@ -6,7 +6,7 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import Backend, Examples, ExamplesBackend, GymnasiumBackend
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.policy import BARE, Policy
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import Task, TaskSource, find_again
@@ -89,3 +89,16 @@ def try_beside(policy: Policy, other: Policy, place: Backend, n: int, seed: int 
     seeds = [episode_seed(seed, number, "held_out") for number in range(n)]
     returns = place.play(watched, seeds).returns
     return Trial(returns, watched.n_alike / len(watched.seen))
+
+
+def recorded_steps(policy: Policy, recording: Any, task: TaskSource | Task | None) -> Recorded:
+    """Return a recording of the user's, or what a policy sees in its task."""
+    if recording is None:
+        return record(policy, find_place(policy, task))
+    rows = np.asarray(recording, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != policy.task.n_inputs or not len(rows):
+        raise ShapeError(
+            f"Expected a recording of rows of {policy.task.n_inputs} numbers. Got shape "
+            f"{rows.shape} instead."
+        )
+    return Recorded(rows, np.arange(len(rows)) == 0)
