@@ -30,7 +30,7 @@ GRAPH = """
 import warnings
 import numpy as np
 from smgrnn import Graph, Learner
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 warnings.simplefilter("ignore")
 def grown(n_edges):
     rng, n_nodes = np.random.default_rng(n_edges), n_edges // 3
@@ -46,8 +46,8 @@ def grown(n_edges):
 rows = np.random.default_rng(0).normal(size=(20000, 4))
 labels = (rows[:, 0] > 0).astype(np.int64)
 def learner(n_edges, iterations, rules):
-    config = NetworkConfig(n_inputs=4, n_outputs=2, iterations=iterations)
-    return Learner(config, plasticity=rules, graph=grown(n_edges))
+    settings = dict(preset="paper", iterations=iterations, plasticity=rules)
+    return Learner(4, 2, **settings, graph=grown(n_edges))
 """
 STEP = """
 made = learner(84, {iterations}, PlasticityConfig.static(interval=10**9))
@@ -58,7 +58,7 @@ CALL = """
 active = dict(prune_period=2, prune_fraction=0.01, weight_threshold=1e9, update_threshold=1e9,
     scale="update", full_window=False, max_relays=1, max_edges=100, explore_probability=1.0)
 def seconds(interval):
-    made = learner(100, 1, PlasticityConfig(interval=interval, **active))
+    made = learner(100, 1, PlasticityConfig.paper(interval=interval, **active))
     made.learn_stream(rows[:1000], labels[:1000])
     return least(lambda: made.learn_stream(rows[:4000], labels[:4000]), 5), made.log.call
 often, calls = seconds(2)

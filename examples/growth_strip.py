@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from smgrnn import Graph, Learner
-from smgrnn.config import NetworkConfig
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import Positions, layout
 
@@ -36,10 +35,7 @@ def shared_positions(graphs: list[Graph]) -> Positions:
 
 def grow(seed: int = 0) -> list[tuple[Graph, float]]:
     """Return the network at each moment, and the share of the last examples that it got right."""
-    network = NetworkConfig(
-        n_inputs=4, n_outputs=2, iterations=2, activation="relu", readout="sum", carry_state=False
-    )
-    learner, found = Learner(network, seed=seed), []
+    learner, found = Learner(4, 2, seed=seed), []
     examples = np.random.default_rng(seed).normal(size=(MOMENTS[-1], 4))
     labels = examples[:, 0] * examples[:, 1] > 0
     for first, last in zip((0, *MOMENTS), MOMENTS, strict=False):

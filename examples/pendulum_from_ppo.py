@@ -21,6 +21,7 @@ import smgrnn
 from smgrnn.config import PlasticityConfig
 from smgrnn.experts import Expert, load_expert, write_expert
 from smgrnn.experts.evaluation import play_expert
+from smgrnn.rules import Relay
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
 
@@ -34,7 +35,8 @@ SETTINGS: dict[str, Any] = {
     "bias": True,
     "normalise": True,
     "learning": {"learning_rate": 0.001},
-    "plasticity": PlasticityConfig(),  # a call every 100 updates, whatever an episode is
+    # A call every 100 updates, whatever an episode is.
+    "plasticity": PlasticityConfig.paper(growth=Relay(), interval=100),
 }
 
 

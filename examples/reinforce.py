@@ -20,7 +20,9 @@ from smgrnn import Graph, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
 from smgrnn.rules import Relay
 
-GROWING = PlasticityConfig(growth=Relay(initial_weight=0.1), window=20, interval=10, prune_period=5)
+GROWING = PlasticityConfig.paper(
+    growth=Relay(initial_weight=0.1), window=20, interval=10, prune_period=5
+)
 DISCOUNT = 0.99
 
 
@@ -48,7 +50,7 @@ def learn(config: PlasticityConfig, seed: int, episodes: int) -> tuple[list[floa
     env = gym.make("CartPole-v1")
     env.reset(seed=seed)
     torch.manual_seed(seed)
-    net = SMGrNN(4, 2, density=0.4, iterations=2, carry_state=False, readout="sum", seed=seed)
+    net = SMGrNN(4, 2, preset="paper", density=0.4, iterations=2, carry_state=False, seed=seed)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
     plasticity = StructuralPlasticity(net, optimizer, config, seed=seed)
     returns = []

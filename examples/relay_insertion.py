@@ -18,7 +18,7 @@ POSITIONS = {0: (0.0, 0.0), 1: (1.0, 0.0), 2: (0.5, 0.6)}
 
 def main(path: str = "relay_insertion.svg") -> Figure:
     before = Graph.from_edges(1, 1, edges=[(0, 1, 0.8)])
-    rules = PlasticityConfig(window=10, growth=RelayAlone(initial_weight=0.1))
+    rules = PlasticityConfig.paper(window=10, interval=100, growth=RelayAlone(initial_weight=0.1))
     module = PlasticityModule(rules, before, iterations=1, rng=np.random.default_rng(3))
     watched = module.start(before)
     for sign in (1, -1) * 5:  # a direction that never settles

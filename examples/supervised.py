@@ -19,7 +19,7 @@ from smgrnn import Graph, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
 from smgrnn.rules import Relay, Weak
 
-GROWING = PlasticityConfig(
+GROWING = PlasticityConfig.paper(
     growth=Relay(max_relays=2, initial_weight=0.3),
     pruning=Weak(weight_threshold=0.3),
     interval=50,
@@ -47,7 +47,7 @@ def spirals(n: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
 def train(config: PlasticityConfig, seed: int, updates: int = 3000) -> Outcome:
     rng = np.random.default_rng(seed)
     points, labels = spirals(1000, rng)
-    net = SMGrNN(3, 2, density=1.0, iterations=3, carry_state=False, readout="sum", seed=seed)
+    net = SMGrNN(3, 2, preset="paper", density=1.0, iterations=3, carry_state=False, seed=seed)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     plasticity = StructuralPlasticity(net, optimizer, config, seed=seed)
     before = net.graph

@@ -20,12 +20,12 @@ from smgrnn.config import PlasticityConfig
 from smgrnn.experts import load_expert
 from smgrnn.rules import Relay
 
-RULES = PlasticityConfig(growth=Relay(scale="weight", initial_weight=0.04), interval=1)
+RULES = PlasticityConfig.paper(growth=Relay(scale="weight", initial_weight=0.04), interval=1)
 
 
 def learn(seed: int, episodes: int, rules: PlasticityConfig = RULES) -> tuple[list[float], Graph]:
     env, expert = gym.make("CartPole-v1"), load_expert("CartPole-v1")
-    net = SMGrNN(4, 2, weight_std=0.04, seed=seed)
+    net = SMGrNN(4, 2, preset="paper", weight_std=0.04, readout="state", seed=seed)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     plasticity = StructuralPlasticity(net, optimizer, rules, seed=seed)
     returns = []

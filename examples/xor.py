@@ -26,7 +26,7 @@ from smgrnn.rules import Relay
 
 PATTERNS = torch.tensor([[-1.0, -1, 1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]])
 TARGETS = torch.tensor([[-1.0], [1], [1], [-1]])
-PLASTICITY = PlasticityConfig(interval=10, growth=Relay(initial_weight=0.5))
+PLASTICITY = PlasticityConfig.paper(interval=10, growth=Relay(initial_weight=0.5))
 MOST_UPDATES = 6000
 
 
@@ -41,7 +41,17 @@ class Outcome(NamedTuple):
 def learn_xor(
     seed: int, watch: Callable[[int, Graph], None] = lambda update, graph: None
 ) -> Outcome:
-    net = SMGrNN(3, 1, density=1.0, weight_std=0.05, iterations=3, carry_state=False, seed=seed)
+    net = SMGrNN(
+        3,
+        1,
+        preset="paper",
+        density=1.0,
+        weight_std=0.05,
+        iterations=3,
+        readout="state",
+        carry_state=False,
+        seed=seed,
+    )
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     plasticity = StructuralPlasticity(net, optimizer, PLASTICITY, seed=seed)
     rng = np.random.default_rng(seed)

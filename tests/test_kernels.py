@@ -12,11 +12,11 @@ import pytest
 from numba import types
 
 import smgrnn
-from smgrnn import Learner, first_use, kernels
-from smgrnn.config import NetworkConfig
+from smgrnn import first_use, kernels
 from smgrnn.engine.state import state_of
 from smgrnn.graph.activation import slope
 from support.commands import python
+from support.flat import learner_of, network_config
 from support.learners import stream
 
 INNER = "from tiny.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
@@ -131,11 +131,11 @@ def test_only_a_lean_kernel_may_read_a_handle() -> None:
         return state_of(handle).settings.network.n_inputs
 
     with pytest.raises(Exception, match="Only a lean kernel may read a handle"):
-        Learner(NetworkConfig(n_inputs=3, n_outputs=2)).learn_by(width)
+        learner_of(network_config(n_inputs=3, n_outputs=2)).learn_by(width)
 
 
 def test_a_state_of_other_arrays_than_kernels_were_compiled_for_is_refused() -> None:
-    made = Learner(NetworkConfig(n_inputs=3, n_outputs=2))
+    made = learner_of(network_config(n_inputs=3, n_outputs=2))
     wrong = made._state._replace(trace=made._state.trace.astype(np.float32))
     with pytest.raises(TypeError):
         made._set_state(wrong)
@@ -148,7 +148,7 @@ def holds_an_array(kind: Any) -> bool:
 
 def test_kernels_that_borrow_arrays_return_none() -> None:
     """An array that is made or returned where references are not counted would be freed twice."""
-    made, rows = Learner(NetworkConfig(n_inputs=3, n_outputs=2, carry_state=False)), stream(9)
+    made, rows = learner_of(network_config(n_inputs=3, n_outputs=2, carry_state=False)), stream(9)
     made.learn_stream(*rows)
     made.learn(rows.observations[0], 1)
     made.end_episode()

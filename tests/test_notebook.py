@@ -16,7 +16,7 @@ run
     """
 import numpy as np
 from smgrnn import Learner
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 
 class DropTheWeakest:
     def decide(self, evidence, rng):
@@ -25,7 +25,7 @@ class DropTheWeakest:
         return draft.finish()
 
 rules = PlasticityConfig(growth=None, pruning=DropTheWeakest(), interval=100, prune_period=1)
-learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2, density=1.0), plasticity=rules)
+learner = Learner(4, 2, plasticity=rules)
 rows = np.random.default_rng(0).normal(size=(300, 4))
 learner.learn_stream(rows, rows[:, 0] > 0)
 learner
@@ -45,6 +45,6 @@ def test_cells_run_and_show_the_networks_they_end_with(tmp_path: Path) -> None:
         assert "<svg" in output.data["text/html"]
         shown.append(output.data["text/plain"])
     assert shown[0] == "Run(CartPole-v1, smgrnn, seed 0, 3 of 3 episodes)"
-    assert shown[1] == "Learner(4 inputs, 0 hidden, 2 outputs, 5 edges, 300 updates)"
+    assert shown[1] == "Learner(5 inputs, 0 hidden, 2 outputs, 7 edges, 300 updates)"
     assert shown[2].startswith("Policy(CartPole-v1: 5 inputs, ")  # one is the bias
-    assert shown[3].startswith("SMGrNN(4 inputs, ")
+    assert shown[3].startswith("SMGrNN(5 inputs, ")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from smgrnn import Learner, SMGrNN
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import GraphError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.tasks import Task
+from support.flat import learner_of, network_config
 from support.flat import learning as learning_config
 
 GRAPH = Graph.from_edges(
@@ -26,7 +26,7 @@ ROWS = np.random.default_rng(0).normal(size=(6, 4, 2))
 def policy(task: Task = CHOICE, **changes: Any) -> Policy:
     readout = "sum" if task.is_discrete else "state"
     settings = {"n_inputs": 2, "n_outputs": 2, "bias": True, "n_hidden": 2, "iterations": 2}
-    return Policy(GRAPH, NetworkConfig(**{**settings, "readout": readout, **changes}), task)
+    return Policy(GRAPH, network_config(**{**settings, "readout": readout, **changes}), task)
 
 
 @pytest.mark.parametrize("carry_state", [True, False])
@@ -43,7 +43,7 @@ def test_a_batch_is_as_many_policies(task: Task, carry_state: bool) -> None:
 
 def test_a_policy_does_what_the_learner_does_that_it_was() -> None:
     found = policy()
-    learner = Learner(found.config, learning_config(), graph=GRAPH)
+    learner = learner_of(found.config, learning_config(), graph=GRAPH)
     for row in ROWS[:, 0]:
         assert found(row) == learner.act(row)
 
@@ -88,11 +88,11 @@ def test_a_network_or_an_observation_that_does_not_fit_its_task_is_refused() -> 
     for shape in ((), (3,), (1,), (4, 3), (2, 2, 2), (0,)):
         with pytest.raises(ShapeError, match="Expected an observation of 2 numbers, or rows"):
             policy()(np.zeros(shape))
-    config = NetworkConfig(n_inputs=3, n_outputs=2)
+    config = network_config(n_inputs=3, n_outputs=2)
     with pytest.raises(GraphError, match="cannot play 'wide', which has 4 and 2"):
         Policy(GRAPH, config, Task("wide", 4, 2, True))
     with pytest.raises(GraphError, match="has 3 inputs and 2 outputs; the network has 4 and 2"):
-        Policy(GRAPH, NetworkConfig(n_inputs=4, n_outputs=2), CHOICE)
+        Policy(GRAPH, network_config(n_inputs=4, n_outputs=2), CHOICE)
     wrong = Normalisation(np.zeros(3), np.ones(3))
     with pytest.raises(ShapeError, match="does not fit the observations of 'choice'"):
         Policy(GRAPH, policy().config, CHOICE, normalisation=wrong)

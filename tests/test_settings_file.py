@@ -46,7 +46,10 @@ def test_flags_and_the_student_come_after_the_file(file: Path) -> None:
     config = RunConfig.for_task("CartPole-v1", preset=file, plasticity={"window": 7})
     assert config.plasticity.window == 7
     static = RunConfig.for_task("CartPole-v1", preset=file, student="static")
-    assert static.plasticity == RunConfig.for_task("CartPole-v1", student="static").plasticity
+    assert (
+        static.plasticity
+        == RunConfig.for_task("CartPole-v1", preset="paper", student="static").plasticity
+    )
 
 
 def test_a_file_is_refused_what_a_flag_is_refused(tmp_path: Path) -> None:

@@ -23,11 +23,12 @@ from smgrnn.storage import (
     write_arrays,
     write_file,
 )
+from support.flat import paper_net
 
 
 def network(**settings: Any) -> SMGrNN:
     """Return a small network whose ids have gaps."""
-    net = SMGrNN(3, 2, n_hidden=3, seed=1, **settings)
+    net = paper_net(3, 2, n_hidden=3, seed=1, **settings)
     draft = EditDraft(net.graph)
     draft.remove_node(6)
     draft.add_edge(0, draft.add_node(), 0.5)
@@ -80,7 +81,7 @@ def test_saving_over_a_file_replaces_it_by_the_same_bytes_and_leaves_nothing_els
     path: Path,
 ) -> None:
     """Metadata of several keys stood in any order."""
-    SMGrNN(1, 1).save(path)
+    paper_net(1, 1).save(path)
     network().save(path)
     before = path.read_bytes()
     for _ in range(5):
@@ -115,7 +116,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     with monkeypatch.context() as patch:
         patch.setattr(os if function == "fsync" else Path, function, fail)
         with pytest.raises(OSError, match="No space left"):
-            SMGrNN(1, 1).save(path)
+            paper_net(1, 1).save(path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 

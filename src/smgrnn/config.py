@@ -18,6 +18,7 @@ from smgrnn.learning.settings import (
     LearningSettings,
 )
 from smgrnn.rules.frugal import Contribution
+from smgrnn.rules.paper import Relay
 from smgrnn.rules.settings import GROWTH, NONE, PRUNING, PlasticityConfig
 from smgrnn.settings_file import ENDING, SettingsFile, read_settings
 from smgrnn.validation import (
@@ -75,7 +76,7 @@ class RunSettings(Settings):
     student: Student = "smgrnn"
     """The growing network; a fixed graph; growth without pruning; an MLP of 100 % or 200 % of the
     budget; or one of 100 % that is pruned to `parameters`."""
-    episodes: Count = 2000
+    episodes: Count = 1500
     """Training episodes."""
     stop_after: Whole = 0
     """Stop after this many episodes in a row that reach the task's threshold; 0 disables it."""
@@ -85,7 +86,7 @@ class RunSettings(Settings):
     """Episodes between two checkpoints, from which an interrupted run resumes."""
     held_out: Count = 100
     """New episodes that evaluate the selected network."""
-    select: Selection = "final"
+    select: Selection = "return"
     """Select the network with the best return, or the one most faithful to the expert, both on
     separate episodes; or the final one."""
     max_parameters: Count | None = None
@@ -101,7 +102,7 @@ class RunSettings(Settings):
     episodes that reach the task's threshold."""
     normalise: bool = False
     """Scale observations to mean 0 and deviation 1, by statistics of the run."""
-    gain: Positive = 1.0
+    gain: Positive = 5.0
     """Multiplies inputs during training; folded into the weights afterwards."""
     target_return: Finite | None = None
     """Stop growing once the recent mean return reaches this value, for rules that follow a size;
@@ -122,7 +123,7 @@ class RunConfig(RunSettings):
     Examples
     --------
     >>> from smgrnn.config import PlasticityConfig, RunConfig
-    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(window=50)).learning.optimizer.name
+    >>> RunConfig(episodes=100, plasticity=PlasticityConfig(size=44)).learning.optimizer.name
     'adam'
     """
 
@@ -137,7 +138,7 @@ class RunConfig(RunSettings):
     """The network before it learns."""
     learning: LearningSettings = field(default_factory=LearningSettings)
     """Optimizer and loss."""
-    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig.paper)
+    plasticity: PlasticityConfig = field(default_factory=PlasticityConfig)
     """Rules of growth and pruning."""
 
     def __post_init__(self) -> None:
@@ -147,18 +148,24 @@ class RunConfig(RunSettings):
 
     @classmethod
     def for_task(
-        cls, task: str, *, preset: str | Path = "paper", student: str = "smgrnn", **changes: Any
+        cls,
+        task: str,
+        *,
+        preset: str | Path = USUAL_PRESET,
+        student: str = "smgrnn",
+        **changes: Any,
     ) -> Self:
         """Return the settings to start from for a task and a student, with changes.
 
         "frugal" ends with the smallest network that solves the task, or with the parameters asked
         for.  "paper" comes closest to the paper's sizes; "as_printed" follows its text word for
-        word.  A path ending in .toml is a settings file, such as `smgrnn tune` writes.  XOR and
-        recordings have examples in no order: no state is carried, and growth counts updates.  An
-        MLP is two iterations of a layered graph with biases, from zero states to linear outputs.
+        word.  A path ending in .toml is a settings file, such as `smgrnn tune` writes.  A task that
+        needs memory has states that are carried.  XOR and recordings have examples in no order: no
+        state is carried.  An MLP is two iterations of a layered graph with biases, from zero states
+        to linear outputs.
 
-        >>> RunConfig.for_task("xor", seed=1).network.iterations
-        3
+        >>> RunConfig.for_task("recall", seed=1).network.carry_state
+        True
         >>> RunConfig.for_task("CartPole-v1", preset="as_printed").plasticity.interval
         1
         """
@@ -188,19 +195,19 @@ class RunConfig(RunSettings):
 
         facts = find_facts(task)
         has_examples = facts.examples is not None or task.endswith(RECORDINGS)
-        start = cls()
+        start = cls().with_changes(**PRESETS[preset])
         if preset == "frugal":
-            start = start.with_changes(**FRUGAL)
+            start = start.with_changes(**IN_RUNS)
             if facts.needs_memory:
                 start = start.with_changes(carry_state=True, learning={"through_time": 16})
                 start = start.with_changes(episodes=2 * start.episodes)
             if has_examples:
                 start = start.with_changes(gain=1.0)
         elif has_examples:
-            rules = PlasticityConfig()
-            start = start.with_changes(iterations=3, bias=True, carry_state=False, plasticity=rules)
-        if preset == "as_printed":
-            start = start.with_changes(readout="state", plasticity=PlasticityConfig.as_printed())
+            start = start.with_changes(iterations=3, bias=True, carry_state=False)
+            if preset == "paper":
+                rules = PlasticityConfig.paper(growth=Relay(), interval=100)
+                start = start.with_changes(plasticity=rules)
         return start.with_changes(**facts.presets.get(preset, {}))
 
     def with_changes(self, **changes: Any) -> Self:
@@ -212,8 +219,8 @@ class RunConfig(RunSettings):
         >>> RunConfig().with_changes(learning_rate=0.01, window=60).learning.learning_rate
         0.01
 
-        >>> RunConfig().with_changes(iterations=2, plasticity={"window": 50}).plasticity.interval
-        'episode'
+        >>> RunConfig().with_changes(iterations=3, plasticity={"window": 50}).network.bias
+        True
         """
         refuse_renamed(*changes)
         direct = {entry.name for entry in fields(self)} | NETWORK
@@ -226,7 +233,7 @@ class RunConfig(RunSettings):
     def with_named(self, settings: Mapping[str, Any]) -> Self:
         """Return the settings with changes by the names that `--set` takes.
 
-        >>> changes = {"growth.max_relays": 3, "plasticity.growth": "split"}
+        >>> changes = {"growth.max_relays": 3, "plasticity.growth": "relay"}
         >>> RunConfig().with_named(changes).plasticity.growth.max_relays
         3
         """
@@ -248,8 +255,8 @@ class RunConfig(RunSettings):
         """Return the value of every setting by the name that `--set` takes; a choice by its own.
 
         >>> named = RunConfig().named()
-        >>> named["growth.max_relays"], named["plasticity.growth"], named["density"]
-        (1, 'relay', 0.8)
+        >>> named["growth.n_candidates"], named["plasticity.growth"], named["density"]
+        (32, 'frugal', 1.0)
         """
         found = {}
         for full, value in flatten(self.to_dict()).items():
@@ -344,7 +351,7 @@ def _student_changes(student: str, start: RunConfig) -> dict[str, Any]:
         changes["plasticity"] = start.plasticity.changed(pruning=None, orphan_removal=False)
     elif student == "mlp-pruned":
         pruning = Contribution(dense_until=0.3)
-        changes["plasticity"] = PlasticityConfig.frugal(
+        changes["plasticity"] = PlasticityConfig(
             growth=None, pruning=pruning, interval="episode", least_updates=2500
         )
     return changes
@@ -387,8 +394,8 @@ def parse_value(text: str) -> Any:
 def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
     """Return a run's settings with changes that are given as NAME=VALUE.
 
-    >>> with_settings(RunConfig(), ["growth.max_relays=3"]).plasticity.growth.max_relays
-    3
+    >>> with_settings(RunConfig(), ["growth.n_candidates=8"]).plasticity.growth.n_candidates
+    8
     """
     given: dict[str, Any] = {}
     for text in texts:
@@ -429,21 +436,42 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
     return cast(Preset, base), own
 
 
-FRUGAL: dict[str, Any] = {
-    "episodes": 1500,
-    "select": "return",
-    "bias": True,
-    "gain": 5.0,
-    "density": 1.0,
-    "weight_std": 0.0,
-    "iterations": 2,
-    "carry_state": False,
+def in_own_loop(preset: str | Path) -> RunConfig:
+    """Return a preset's settings of network, learning and rules for a loop of your own.
+
+    >>> in_own_loop("paper").network.carry_state, in_own_loop("frugal").network.carry_state
+    (True, False)
+    """
+    base, own = _open_preset(preset)
+    return RunConfig().with_changes(**PRESETS[base]).with_named(own)
+
+
+CALENDAR: dict[str, Any] = {"interval": "episode", "least_updates": None}
+"""When frugal rules are called in a run."""
+IN_RUNS = {"activation": "tanh", "output_activation": "tanh", "plasticity": CALENDAR}
+"""Settings of the preset frugal in runs, whose actions have bounds."""
+PAPER: dict[str, Any] = {
+    "episodes": 2000,
+    "select": "final",
+    "gain": 1.0,
+    "bias": False,
+    "density": 0.8,
+    "weight_std": 0.1,
+    "iterations": 1,
+    "activation": "tanh",
+    "output_activation": "tanh",
+    "carry_state": True,
     "learning": {
-        "learning_rate": 0.003,
-        "optimizer": Adam(bias_correction="edge"),
-        "schedule": "falling",
-        "averaging": 1e-4,
+        "learning_rate": 0.01,
+        "optimizer": Adam(),
+        "schedule": "constant",
+        "averaging": 0.0,
     },
-    "plasticity": PlasticityConfig.frugal(interval="episode", least_updates=None),
+    "plasticity": PlasticityConfig.paper(),
 }
-"""Settings of the preset frugal that are not the defaults, for any task."""
+PRESETS: dict[Preset, dict[str, Any]] = {
+    "frugal": {},
+    "paper": PAPER,
+    "as_printed": PAPER | {"readout": "state", "plasticity": PlasticityConfig.as_printed()},
+}
+"""Settings of each preset that are not the defaults, for any task."""

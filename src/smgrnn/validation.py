@@ -54,7 +54,7 @@ class Settings:
 
         >>> from smgrnn.config import NetworkConfig
         >>> NetworkConfig(n_inputs=4, n_outputs=2).to_dict()["density"]
-        0.8
+        1.0
         """
         return {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}
 
@@ -75,8 +75,8 @@ class Settings:
         and keeps the changed settings that both have.
 
         >>> from smgrnn.config import PlasticityConfig
-        >>> PlasticityConfig().changed(growth={"interval_width": 0.3}).growth.interval_width
-        0.3
+        >>> PlasticityConfig().changed(growth={"n_candidates": 8}).growth.n_candidates
+        8
         """
         self._check_names(changes)
         values = {

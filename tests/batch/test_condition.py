@@ -18,16 +18,18 @@ from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.evolution.evolution import new_evolution
 from support.trials import asking, teacher
 
-CARTPOLE = Condition.distill("CartPole-v1")
+CARTPOLE = Condition.distill("CartPole-v1", preset="paper")
 SAME = [
-    Condition.distill("CartPole-v1", density=0.8, learning={"learning_rate": 0.01}),  # defaults
+    Condition.distill(
+        "CartPole-v1", preset="paper", density=0.8, learning={"learning_rate": 0.01}
+    ),  # defaults
     Condition("CartPole-v1", replace(CARTPOLE.settings, seed=7)),
 ]
 OTHERS = [
-    Condition.distill("Acrobot-v1"),
-    Condition.distill("CartPole-v1", student="static"),
-    Condition.distill("CartPole-v1", learning={"learning_rate": 0.02}),
-    Condition.distill("CartPole-v1", plasticity={"window": 99}),
+    Condition.distill("Acrobot-v1", preset="paper"),
+    Condition.distill("CartPole-v1", preset="paper", student="static"),
+    Condition.distill("CartPole-v1", preset="paper", learning={"learning_rate": 0.02}),
+    Condition.distill("CartPole-v1", preset="paper", plasticity={"window": 99}),
     CARTPOLE.with_episodes(1999),
     EvolutionCondition.evolve("CartPole-v1"),
     EvolutionCondition.evolve("CartPole-v1", method="ndp"),
@@ -46,24 +48,29 @@ def test_all_of_the_content_and_the_seed_make_the_key(monkeypatch: pytest.Monkey
 def test_of_an_expert_file_the_content_counts_and_not_the_path(tmp_path: Path) -> None:
     first = teacher(tmp_path)
     copy = shutil.copy(first, tmp_path / "copy.safetensors")
-    keys = [Condition.distill("CartPole-v1", expert=str(path)).key(0) for path in (first, copy)]
+    keys = [
+        Condition.distill("CartPole-v1", preset="paper", expert=str(path)).key(0)
+        for path in (first, copy)
+    ]
     assert keys[0] == keys[1] != CARTPOLE.key(0)
     write_expert(copy, Expert.from_layers([([[0.0] * 4] * 2, [0.0, 1.0])]), {})
-    assert Condition.distill("CartPole-v1", expert=str(copy)).key(0) != keys[0]
+    assert Condition.distill("CartPole-v1", preset="paper", expert=str(copy)).key(0) != keys[0]
 
 
 def test_runs_take_the_teachers_in_turn_and_their_plans_say_which(tmp_path: Path) -> None:
     own = Path(teacher(tmp_path))
-    taught = Condition.distill("CartPole-v1", teachers=("CartPole-v1-plain-1", str(own)))
+    taught = Condition.distill(
+        "CartPole-v1", preset="paper", teachers=("CartPole-v1-plain-1", str(own))
+    )
     names = [taught.plan(seed).teacher.name for seed in range(4)]
     assert names == ["CartPole-v1-plain-1", str(own.resolve())] * 2
     for seed in range(4):
-        alone = Condition.distill("CartPole-v1", expert=taught.expert(seed))
+        alone = Condition.distill("CartPole-v1", preset="paper", expert=taught.expert(seed))
         assert alone.key(seed) == taught.key(seed) != CARTPOLE.key(seed)
     with pytest.raises(ConfigError, match="not both"):
         Condition("CartPole-v1", RunConfig(expert="CartPole-v1-smooth"), teachers=(str(own),))
     with pytest.raises(ExpertError, match="No bundled expert for Pendulum-v1"):
-        Condition.distill("Pendulum-v1").key(0)
+        Condition.distill("Pendulum-v1", preset="paper").key(0)
 
 
 def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
@@ -73,7 +80,7 @@ def test_the_budget_of_an_mlp_counts_also_if_it_is_looked_up(
     expert, _ = find_teacher(None, task)
 
     def key(**changes: Any) -> str:
-        config = RunConfig.for_task(task.id, student="mlp-100", **changes)
+        config = RunConfig.for_task(task.id, preset="paper", student="mlp-100", **changes)
         return plan.plan_run(config, task, expert).key()
 
     sized = key(budget=84)
@@ -118,16 +125,28 @@ def test_none_are_too_few(noun: str) -> None:
 
 AS_PRINTED: dict[str, Any] = {"preset": "as_printed", "readout": "sum"}
 PINNED: dict[str, tuple[AnyCondition, int]] = {
-    "b8f0e45374030421": (CARTPOLE, 0),
-    "4b5064546e5343c0": (CARTPOLE, 7),
-    "ea104d1912f8301a": (Condition.distill("Acrobot-v1", student="static"), 0),
-    "9d36e4c47e06293a": (Condition.distill("LunarLander-v3", student="growth-only"), 0),
-    "a4b9ff96df7ce064": (Condition.distill("CartPole-v1", student="mlp-100", budget=80), 0),
-    "61d9594100717d73": (Condition.distill("CartPole-v1", student="mlp-200", budget=60), 0),
-    "2bd476510c20a7ad": (Condition.distill("xor"), 0),
-    "4e4b0c7c7a908abb": (Condition.distill("CartPole-v1", **AS_PRINTED, n_hidden=3), 0),
-    "4b26f527065f8568": (EvolutionCondition.evolve("CartPole-v1"), 0),
-    "4af33f9e48289c4c": (EvolutionCondition.evolve("Acrobot-v1", method="ndp"), 3),
+    "0aad10679a5e3ca9": (CARTPOLE, 0),
+    "ea0bbe1b8c425d28": (CARTPOLE, 7),
+    "99dd09210523a95f": (Condition.distill("Acrobot-v1", preset="paper", student="static"), 0),
+    "7820808b78922440": (
+        Condition.distill("LunarLander-v3", preset="paper", student="growth-only"),
+        0,
+    ),
+    "7d6bec87c00b5851": (
+        Condition.distill("CartPole-v1", preset="paper", student="mlp-100", budget=80),
+        0,
+    ),
+    "57e7c1cba1cdae9b": (
+        Condition.distill("CartPole-v1", preset="paper", student="mlp-200", budget=60),
+        0,
+    ),
+    "76500f2188eb3bea": (Condition.distill("xor", preset="paper"), 0),
+    "b89bd6432255ff0d": (
+        Condition.distill("CartPole-v1", **AS_PRINTED, n_hidden=3),
+        0,
+    ),
+    "2cd99c974083a6d2": (EvolutionCondition.evolve("CartPole-v1"), 0),
+    "058320db98871cde": (EvolutionCondition.evolve("Acrobot-v1", method="ndp"), 3),
 }
 
 

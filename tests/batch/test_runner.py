@@ -56,9 +56,13 @@ def test_the_longest_runs_come_first(tmp_path: Path) -> None:
     conditions: dict[str, AnyCondition] = {
         "short": tiny(tmp_path),
         "evolved": EvolutionCondition.evolve("CartPole-v1", rollouts=100),
-        "growing": Condition.distill("CartPole-v1", episodes=100, student="growth-only"),
-        "gymnasium": Condition.distill("LunarLander-v3", episodes=100),
-        "unchecked": Condition.distill("LunarLander-v3", episodes=100, student="growth-only"),
+        "growing": Condition.distill(
+            "CartPole-v1", preset="paper", episodes=100, student="growth-only"
+        ),
+        "gymnasium": Condition.distill("LunarLander-v3", preset="paper", episodes=100),
+        "unchecked": Condition.distill(
+            "LunarLander-v3", preset="paper", episodes=100, student="growth-only"
+        ),
     }
     order = [run.name.split()[1] for run in queue_runs([asking(conditions, n_seeds=1)])]
     assert order == ["unchecked", "gymnasium", "growing", "evolved", "short"]
@@ -129,7 +133,7 @@ def test_a_watch_sees_every_run(tmp_path: Path, store: Store) -> None:
 def test_the_record_of_a_sequence_counts_the_effort_of_all_its_stages(store: Store) -> None:
     """Of a sequence the last stage is kept; the steps and seconds of the others were lost."""
     tasks = ("CartPole-v1", "CartPole-v1,mirrored", "CartPole-v1")
-    condition = Condition.sequence(tasks, episodes=3, held_out=1)
+    condition = Condition.sequence(tasks, preset="paper", episodes=3, held_out=1)
     record = execute(condition, 0, condition.key(0))
     stages = Sequence(condition.plan(0).stages).train().records
     assert record.spent.steps == sum(int(each.episodes.steps.sum()) for each in stages)

@@ -94,7 +94,7 @@ def test_intervals_are_students(n: int) -> None:
 def test_names_of_strangers_are_text_on_the_page() -> None:
     """A run is named by its path, and a record names its task."""
     name = "<img src=x> | \x1b[31m $x^ y$"
-    record = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
+    record = fabricate(Condition.distill("CartPole-v1", preset="paper", episodes=8), 0)
     task = replace(record.plan.task, id="<b>$\\bad{$</b>")
     groups = group_named({name: replace(record, plan=replace(record.plan, task=task))})
     text = comparison_page(groups)

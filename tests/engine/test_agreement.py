@@ -19,8 +19,8 @@ from smgrnn.graph import EditDraft
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.rules import Evidence
 from support.engines import assert_same, both_engines, teach
+from support.flat import learner_of, network_config, rules, table
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import Stream, lessons, memory, rules_of
 
 RATES = {"adam": 1e-3, "adamw": 1e-3, "sgd": 1e-2, "rmsprop": 3e-4}
@@ -43,7 +43,7 @@ def recorded(n: int, seed: int = 0) -> Stream:
 
 def config(iterations: int, **changes: Any) -> NetworkConfig:
     usual = {"n_inputs": N_INPUTS, "n_outputs": N_OUTPUTS, "n_hidden": 5, "density": 0.4}
-    return NetworkConfig(**{**usual, "iterations": iterations, **changes})
+    return network_config(**{**usual, "iterations": iterations, **changes})
 
 
 def optimized(optimizer: str = "adam", **changes: Any) -> LearningConfig:
@@ -122,7 +122,7 @@ def test_updates_after_several_steps_agree(
     per_episode = {"episode": 1, 7: 6, 100: 1}[update]  # episodes of 40 steps
     assert (made.n_updates, made.n_examples) == (30 * per_episode, 1200)
     assert len(list(made.log.edits())) >= 5
-    twin = Learner(made.config, made.learning, made.plasticity, seed=7)
+    twin = learner_of(made.config, made.learning, made.plasticity, seed=7)
     for observation, label, is_last in zip(*rows, strict=True):
         twin.learn(observation, int(label))
         if is_last:
@@ -241,14 +241,14 @@ class Swap:
 
 @pytest.mark.parametrize("interval", [7, "episode"])
 def test_a_rule_of_ones_own_is_the_same_in_both_engines(interval: Any) -> None:
-    plasticity = PlasticityConfig(growth=Swap(), interval=interval, window=5, prune_period=100)
+    plasticity = table(growth=Swap(), interval=interval, window=5, prune_period=100)
     made = compare(config(2, n_hidden=0), optimized(), plasticity, recorded(320))
     assert made.graph.n_hidden >= 8
 
 
 def test_learning_row_by_row_from_python_is_learning_the_stream() -> None:
     plasticity, rows = rules(**PAPER | {"interval": "episode"}), recorded(1000, 4)
-    at_once, by_row = (Learner(config(3), None, plasticity, seed=1) for _ in range(2))
+    at_once, by_row = (learner_of(config(3), None, plasticity, seed=1) for _ in range(2))
     outcome = at_once.learn_stream(*rows)
     actions = []
     for observation, label, is_last in zip(*rows, strict=True):
@@ -263,9 +263,9 @@ def test_learning_row_by_row_from_python_is_learning_the_stream() -> None:
 def test_sums_are_read_before_the_activation_and_states_carried_after_it() -> None:
     """An input feeds the first output and that the second: (0.5, 0), then (0.5, 2 tanh 0.5)."""
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.5), (1, 2, 2.0)])
-    network = NetworkConfig(n_inputs=1, n_outputs=2, readout="sum")
+    network = network_config(n_inputs=1, n_outputs=2, readout="sum")
     net = SMGrNN(**network.to_dict(), graph=graph, dtype=torch.float64)
-    learner = Learner(network, graph=graph)
+    learner = learner_of(network, graph=graph)
     for expected in ([0.5, 0.0], [0.5, 2 * np.tanh(0.5)]):
         sums = net(torch.ones(1, dtype=torch.float64)).detach().numpy()
         np.testing.assert_allclose(sums, expected, atol=1e-12)
@@ -274,4 +274,4 @@ def test_sums_are_read_before_the_activation_and_states_carried_after_it() -> No
         assert learner.act([1.0]) == np.argmax(expected)
         np.testing.assert_allclose(learner.outputs, np.tanh(expected), atol=1e-12)
     with pytest.raises(ConfigError, match=r"^The compiled engine reads sums as the logits of choi"):
-        Learner(network, learning_config(loss="mse"))
+        learner_of(network, learning_config(loss="mse"))

@@ -17,7 +17,7 @@ from smgrnn.graph import EditDraft
 from smgrnn.learning import Hebbian
 from smgrnn.learning.through_time import KEPT
 from support.engines import both_engines
-from support.flat import growing_rules
+from support.flat import growing_rules, learner_of, network_config, paper_net
 from support.flat import learning as learning_config
 from support.learners import stream
 from support.training import by
@@ -30,7 +30,7 @@ CHAIN = Graph.from_edges(1, 1, 1, [(0, 2, 0.5), (2, 1, 2.0)])
 
 def config(**changes: Any) -> NetworkConfig:
     sizes = {"n_inputs": 3, "n_outputs": 2, "n_hidden": 3, "density": 0.7, "weight_std": 0.6}
-    return NetworkConfig(**{**sizes, **changes})
+    return network_config(**{**sizes, **changes})
 
 
 def local(rule: str, **changes: Any) -> LearningConfig:
@@ -54,10 +54,10 @@ def gradient_of(made: Learner) -> dict[tuple[int, int], float]:
 def test_the_error_reaches_a_hidden_node_by_its_feedback() -> None:
     """By hand: h = u · x, o = v · h, and the error 2 (o - y) comes back times b instead of v."""
     u, v, x, y = 0.5, 2.0, 3.0, 1.0
-    network = NetworkConfig(n_inputs=1, n_outputs=1, iterations=2, **LINEAR)
+    network = network_config(n_inputs=1, n_outputs=1, iterations=2, **LINEAR)
     error = 2 * (v * u * x - y)
     for rule in ("feedback", "hebbian"):
-        made = Learner(network, local(rule, loss="mse"), STATIC, graph=CHAIN)
+        made = learner_of(network, local(rule, loss="mse"), STATIC, graph=CHAIN)
         b = made._state.feedback[0, 2]
         made.learn([x], [y])
         assert gradient_of(made) == pytest.approx({(2, 1): error * u * x, (0, 2): error * b * x})
@@ -65,7 +65,7 @@ def test_the_error_reaches_a_hidden_node_by_its_feedback() -> None:
 
 def test_new_nodes_draw_their_feedback_and_old_ones_keep_it() -> None:
     often = growing_rules(window=5, interval=3, scale="update", full_window=False, max_relays=1)
-    made = Learner(config(), local("feedback"), often, seed=3)
+    made = learner_of(config(), local("feedback"), often, seed=3)
     before = dict(zip(made.graph.node_ids.tolist(), made._state.feedback.T.tolist(), strict=True))
     made.learn_stream(*stream(100))
     after = dict(zip(made.graph.node_ids.tolist(), made._state.feedback.T.tolist(), strict=True))
@@ -77,7 +77,7 @@ def test_new_nodes_draw_their_feedback_and_old_ones_keep_it() -> None:
 
 
 def test_a_network_is_saved_with_its_feedback() -> None:
-    assert not {"feedback", "traces"} & set(SMGrNN(3, 2).state_dict())
+    assert not {"feedback", "traces"} & set(paper_net(3, 2).state_dict())
     first, twin = (
         SMGrNN(**config(iterations=2).to_dict(), seed=seed, learning_rule=Hebbian(trace_decay=0.3))
         for seed in (1, 2)
@@ -191,9 +191,9 @@ def test_both_engines_give_the_gradient_of_autograd_over_the_unrolled_calls(
 def test_credit_goes_to_what_was_seen_one_call_ago() -> None:
     """By hand: the output is v · h, and h is the u · x of the call before."""
     u, v, first, second, target = 0.5, 2.0, 3.0, 7.0, 1.0
-    network, found = NetworkConfig(n_inputs=1, n_outputs=1, **LINEAR), []
+    network, found = network_config(n_inputs=1, n_outputs=1, **LINEAR), []
     for n in (0, 1):
-        made = Learner(network, through(n, loss="mse", learning_rate=1e-9), STATIC, graph=CHAIN)
+        made = learner_of(network, through(n, loss="mse", learning_rate=1e-9), STATIC, graph=CHAIN)
         made.learn([first], [target])
         made.learn([second], [target])
         found.append(gradient_of(made))
@@ -211,7 +211,7 @@ def add_idle_node(evidence: Any, rng: Any) -> Any:
 def after(steps: str, n: int = 4) -> tuple[Learner, Any]:
     """Take steps -- learn, act, end, x: edit -- and learn again; return learner and gradient."""
     never = by(add_idle_node, interval=10**9)
-    made = Learner(config(), through(n, learning_rate=1e-12), never, seed=1)
+    made = learner_of(config(), through(n, learning_rate=1e-12), never, seed=1)
     does: dict[str, Any] = {"l": lambda row: made.learn(row, 0), "a": made.act}
     does |= {"e": lambda _: made.end_episode(), "x": lambda _: made.settle()}
     for step, observation in zip(steps, stream(len(steps)).observations, strict=True):
@@ -259,17 +259,17 @@ def test_a_call_without_gradients_and_an_edit_cut_the_window_in_torch_too(cut: s
 @pytest.mark.parametrize(
     ("refused", "sentence"),
     [
-        (lambda: SMGrNN(3, 2, learning_rule="hebian"), "Got 'hebian' instead"),
-        (lambda: SMGrNN(3, 2, learning_rule="feedback", state_dim=2), "use state_dim=1"),
+        (lambda: paper_net(3, 2, learning_rule="hebian"), "Got 'hebian' instead"),
+        (lambda: paper_net(3, 2, learning_rule="feedback", state_dim=2), "use state_dim=1"),
         (
-            lambda: SMGrNN(3, 2, learning_rule="feedback")(torch.ones(3, requires_grad=True)),
+            lambda: paper_net(3, 2, learning_rule="feedback")(torch.ones(3, requires_grad=True)),
             "gives no gradient to the network's input",
         ),
-        (lambda: Learner(config(), through(3, rule="hebbian")), "through_time 3 .*'hebbian'"),
-        (lambda: Learner(config(carry_state=False), through(4)), "carry_state"),
-        (lambda: Learner(config(), through(10**6)), "up to 10000 nodes .* would take 960.0 GB"),
-        (lambda: SMGrNN(3, 2, carry_state=False, through_time=1), "carry_state"),
-        (lambda: SMGrNN(3, 2, through_time=-1), "through_time' parameter of LearningConfig"),
+        (lambda: learner_of(config(), through(3, rule="hebbian")), "through_time 3 .*'hebbian'"),
+        (lambda: learner_of(config(carry_state=False), through(4)), "carry_state"),
+        (lambda: learner_of(config(), through(10**6)), "up to 10000 nodes .* would take 960.0 GB"),
+        (lambda: paper_net(3, 2, carry_state=False, through_time=1), "carry_state"),
+        (lambda: paper_net(3, 2, through_time=-1), "through_time' parameter of LearningConfig"),
     ],
 )
 def test_learning_that_cannot_drive_the_network_is_refused(refused: Any, sentence: str) -> None:

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, Learner, SMGrNN, StructuralPlasticity
-from smgrnn.config import NetworkConfig
+from smgrnn import Graph, Learner, StructuralPlasticity
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
 from support.commands import python
+from support.flat import learner_of, network_config, paper_net
 from support.learners import learner, stream
 from support.training import by
 
 
 def test_a_network_of_many_outputs_learns(capfd: pytest.CaptureFixture[str]) -> None:
     """A MemoryError inside compiled code was printed and ignored, and the learner went on."""
-    made = Learner(NetworkConfig(n_inputs=1, n_outputs=100_000))
+    made = learner_of(network_config(n_inputs=1, n_outputs=100_000))
     made.learn_stream(np.ones((3, 1)), np.zeros(3, int))
     assert made._state.watched.statistics.absent.shape == (2, 20_000)
     assert capfd.readouterr() == ("", "")
@@ -31,9 +31,9 @@ def test_statistics_beyond_memory_are_refused_by_both_engines() -> None:
     graph = Graph.from_edges(1, 1, 200_000, edges=[(0, 1, 1.0)])
     sentence = "Statistics of 40000400001 absent edges would take 1.6 TB of memory"
     with pytest.raises(ConfigError, match=sentence):
-        Learner(NetworkConfig(n_inputs=1, n_outputs=1), graph=graph)
+        learner_of(network_config(n_inputs=1, n_outputs=1), graph=graph)
     with pytest.raises(ConfigError, match=sentence):
-        StructuralPlasticity(SMGrNN(1, 1, graph=graph))
+        StructuralPlasticity(paper_net(1, 1, graph=graph))
 
 
 def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
@@ -51,14 +51,14 @@ import os, signal, sys, threading
 import numpy as np
 import smgrnn
 from smgrnn import Learner
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
 
 rows = np.random.default_rng(0).normal(size=(4000, 3))
 labels = rows[:, 0] > 0
-often = PlasticityConfig(interval=3, window=5)
-learner = Learner(NetworkConfig(n_inputs=3, n_outputs=2), plasticity=often)
+often = PlasticityConfig.paper(interval=3, window=5)
+learner = Learner(3, 2, preset="paper", plasticity=often)
 """
 SIGNALS = """
 class Stop(Exception): pass

@@ -4,15 +4,16 @@ from typing import Any
 
 import pytest
 
-from smgrnn import Graph, Learner
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn import Graph
+from smgrnn.config import NetworkConfig
 from smgrnn.graph import GraphEdit
 from smgrnn.rules import GROWTH, PRUNING
+from support.flat import learner_of, network_config, table
 from support.learners import stream
 
 
 def config(**changes: Any) -> NetworkConfig:
-    return NetworkConfig(**{"n_inputs": 3, "n_outputs": 2, "iterations": 2, **changes})
+    return network_config(**{"n_inputs": 3, "n_outputs": 2, "iterations": 2, **changes})
 
 
 class Ask:
@@ -48,8 +49,8 @@ def test_a_learner_keeps_what_its_rules_read(
     growth: Any, pruning: Any, n_nodes: int, n_pairs: int, n_candidates: int
 ) -> None:
     graph = Graph.from_edges(3, 2, edges=[(0, 3, 1.0), (1, 4, 1.0)])
-    plasticity = PlasticityConfig(growth=growth, pruning=pruning)
-    made = Learner(config(), plasticity=plasticity, graph=graph)
+    plasticity = table(growth=growth, pruning=pruning)
+    made = learner_of(config(), plasticity=plasticity, graph=graph)
     history, statistics, candidates = made._state.watched
     assert history.window == 100
     assert statistics.nodes.shape == (4, n_nodes)
@@ -63,8 +64,8 @@ def test_a_learner_keeps_what_its_rules_read(
 
 def test_statistics_are_of_the_updates_since_the_last_call() -> None:
     rule = Ask("nodes", "absent_edges")
-    plasticity = PlasticityConfig(growth=rule, interval=10, prune_period=100)
-    made = Learner(config(), plasticity=plasticity)
+    plasticity = table(growth=rule, interval=10, prune_period=100)
+    made = learner_of(config(), plasticity=plasticity)
     made.learn_stream(*stream(35))
     assert [(each.call, each.n_updates) for each in rule.seen] == [(1, 10), (2, 10), (3, 10)]
     assert made._state.watched.statistics.n_updates == 5

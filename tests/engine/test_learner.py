@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from smgrnn import Learner, SMGrNN
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import NonFiniteError, ShapeError
+from support.flat import learner_of, network_config, rules
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import learner, memory, stream
 from support.networks import cyclic_net, grown
 
@@ -55,8 +54,8 @@ def test_an_edge_added_late_starts_with_one_step_of_the_learning_rate() -> None:
     for correction in ("shared", "edge"):
         learning = learning_config(bias_correction=correction)
         often = rules(interval=1000, growth="exploration", explore_probability=1.0)
-        config = NetworkConfig(n_inputs=6, n_outputs=2, density=0.5)
-        made = Learner(config, learning, often, seed=3)
+        config = network_config(n_inputs=6, n_outputs=2, density=0.5)
+        made = learner_of(config, learning, often, seed=3)
         rows = np.random.default_rng(0).normal(size=(1001, 6))
         made.learn_stream(rows[:1000], rows[:1000, 0] > 0)
         (edit,) = [edit for _, edit in made.log.edits()]

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Graph, Learner
-from smgrnn.config import NetworkConfig
+from smgrnn import Graph
 from smgrnn.errors import ConfigError, GraphError, NonFiniteError, ShapeError
 from smgrnn.graph.settings import Activation
+from support.flat import learner_of, network_config, rules
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import learner, memory, stream
 
 
@@ -67,10 +66,10 @@ def test_an_overflow_is_as_if_the_example_had_not_been_seen(activation: Activati
     """The output overflows when the first input is 1, not when it is 0."""
     edges = [(0, 4, 1e200), (4, 2, 1e200), (1, 2, 0.1), (1, 3, -0.2)]
     graph = Graph.from_edges(2, 2, 1, edges=edges)
-    config = NetworkConfig(
+    config = network_config(
         n_inputs=2, n_outputs=2, iterations=2, activation=activation, output_activation=activation
     )
-    made, undisturbed = (Learner(config, None, rules(interval=5), graph=graph) for _ in range(2))
+    made, undisturbed = (learner_of(config, None, rules(interval=5), graph=graph) for _ in range(2))
     for update in range(1, 13):
         x, label = np.array([0.0, 0.1 * update]), update % 2
         before = memory(made)
@@ -88,7 +87,7 @@ def test_a_gradient_or_a_step_that_overflows_under_a_finite_loss_is_refused() ->
     """The hidden node is 0, so the outputs are; the way back to its edge is 1e200 · 1e200."""
     graph = Graph.from_edges(1, 2, 1, edges=[(0, 3, 0.0), (3, 1, 1e200)])
     linear: Any = {"activation": "identity", "output_activation": "identity"}
-    made = Learner(NetworkConfig(n_inputs=1, n_outputs=2, iterations=2, **linear), graph=graph)
+    made = learner_of(network_config(n_inputs=1, n_outputs=2, iterations=2, **linear), graph=graph)
     assert made.learn([1.0], 1) == 0
     before = memory(made)
     with not_finite(2):
@@ -96,7 +95,7 @@ def test_a_gradient_or_a_step_that_overflows_under_a_finite_loss_is_refused() ->
     assert memory(made) == before
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 0.0), (0, 2, 0.0)])
     learning = learning_config(optimizer="sgd", learning_rate=1e10)
-    made = Learner(NetworkConfig(n_inputs=1, n_outputs=2, **linear), learning, graph=graph)
+    made = learner_of(network_config(n_inputs=1, n_outputs=2, **linear), learning, graph=graph)
     with pytest.raises(NonFiniteError, match=r"^A weight became infinite at update 1; lower the l"):
         made.learn([1e300], 0)
 
@@ -137,6 +136,6 @@ def test_networks_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"^The compiled engine has scalar node states; use stat"):
         learner(state_dim=2)
     with pytest.raises(GraphError, match=r"^The graph has an edge from a node to itself\.$"):
-        Learner(learner().config, graph=graph._replace(source=graph.target))
+        learner_of(learner().config, graph=graph._replace(source=graph.target))
     with pytest.raises(GraphError, match="the network has 3 and 2"):
-        Learner(NetworkConfig(n_inputs=3, n_outputs=2), graph=small)
+        learner_of(network_config(n_inputs=3, n_outputs=2), graph=small)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from smgrnn import Learner
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.seeding import stream as random_stream
 from support.engines import both_engines
+from support.flat import learner_of, network_config, rules
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.frugal_oracle import FrugalLearner
 from support.learners import learner, lessons, rules_of, stream
 from support.oracle import SlowLearner, SlowLocalLearner, to_slow
@@ -95,7 +95,7 @@ def test_both_engines_agree_by_local_learning_rules(
     rule: str, iterations: int, kind: dict[str, Any]
 ) -> None:
     sizes: dict[str, Any] = {"n_inputs": 3, "n_outputs": 2, "n_hidden": 3, "density": 0.7}
-    network = NetworkConfig(**sizes, weight_std=0.6, iterations=iterations, **kind)
+    network = network_config(**sizes, weight_std=0.6, iterations=iterations, **kind)
     decay = {"trace_decay": 0.7} if rule == "hebbian" else {}
     learning = learning_config(
         rule=rule, optimizer="sgd", momentum=0.0, learning_rate=0.05, **decay
@@ -147,8 +147,8 @@ def frugal_pair(
     often: dict[str, Any] = {"schedule": "falling", "averaging": 0.01}
     learning = learning_config(optimizer="sgd", learning_rate=0.05, momentum=0.0, **often)
     network = {"n_inputs": 4, "n_outputs": 3, "n_hidden": 1, "density": 0.4, **changes}
-    config = NetworkConfig(**network, iterations=iterations)
-    made = Learner(config, learning, plasticity, seed=seed)
+    config = network_config(**network, iterations=iterations)
+    made = learner_of(config, learning, plasticity, seed=seed)
     slow = FrugalLearner(
         graph=to_slow(made.graph),
         config=plasticity,

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from smgrnn import Learner
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.engine.protection import protection
 from smgrnn.errors import ConfigError
 from smgrnn.graph import Graph, Operation
 from smgrnn.rules import GROWTH, PRUNING
+from support.flat import learner_of, network_config, rules
 from support.flat import learning as learning_config
-from support.flat import rules
 
 STALLED = learning_config(learning_rate=1e-9)
 ROWS = np.random.default_rng(0).normal(size=(600, 3))
@@ -26,9 +26,9 @@ def often(**changes: Any) -> PlasticityConfig:
 
 
 def pruned(graph: Graph, share: float) -> Learner:
-    network = NetworkConfig(n_inputs=3, n_outputs=1, iterations=2)
+    network = network_config(n_inputs=3, n_outputs=1, iterations=2)
     only = often(growth="none", prune_period=1)
-    learner = Learner(network, STALLED, only, graph=graph, seed=0)
+    learner = learner_of(network, STALLED, only, graph=graph, seed=0)
     learner.protect(share)
     learner.learn_stream(ROWS, np.zeros(len(ROWS), dtype=int))
     return learner
@@ -57,10 +57,10 @@ def test_an_edge_that_leads_nowhere_does_not_matter() -> None:
 
 def restless(growth: str, pruning: str, share: float, size: int | None = None) -> Learner:
     """Return a learner whose labels change all the time, and whose first input fell silent."""
-    network = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=4, density=0.6, iterations=2)
+    network = network_config(n_inputs=3, n_outputs=2, n_hidden=4, density=0.6, iterations=2)
     weak = {"weight_threshold": 0.8, "update_threshold": 1.0} if pruning == "weak" else {}
     many = often(growth=growth, pruning=pruning, size=size, max_edges=200, **weak)
-    learner = Learner(network, learning_config(learning_rate=0.02), many, seed=1)
+    learner = learner_of(network, learning_config(learning_rate=0.02), many, seed=1)
     learner.protect(share)
     labels = np.random.default_rng(1).integers(0, 2, len(ROWS))
     learner.learn_stream(ROWS * [0.0, 1.0, 1.0], labels)
@@ -74,7 +74,7 @@ KINDS = [(name, "weak") for name in GROWTH] + [("relay", name) for name in PRUNI
 def test_no_rule_removes_a_protected_edge(growth: str, pruning: str) -> None:
     size = 6 if pruning == "contribution" else None
     first = restless(growth, pruning, 0.0, size)
-    start = Learner(first.config, first.learning, first.plasticity, seed=1).graph
+    start = learner_of(first.config, first.learning, first.plasticity, seed=1).graph
     kept = set(start.edge_ids[protection(start, 0.5)[0] > 0.0])
     learner = restless(growth, pruning, 0.5, size)
     assert kept <= set(learner.graph.edge_ids)

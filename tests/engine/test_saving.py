@@ -14,8 +14,8 @@ from smgrnn.graph import EditDraft, check
 from smgrnn.learning import LEARNING, OPTIMIZERS
 from smgrnn.learning.through_time import KEPT
 from support.engines import Torch, teach
+from support.flat import learner_of, network_config, rules, table
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import lessons, memory, rules_of
 from support.training import BUSY
 
@@ -24,7 +24,7 @@ AVERAGING = learning_config(learning_rate=2e-3, schedule="falling", averaging=0.
 
 def config(**changes: Any) -> NetworkConfig:
     sizes = {"n_inputs": 4, "n_outputs": 3, "n_hidden": 1, "density": 0.4, "iterations": 3}
-    return NetworkConfig(**{**sizes, **changes})
+    return network_config(**{**sizes, **changes})
 
 
 FRUGAL = ("frugal", "candidates", "gradient")
@@ -43,8 +43,8 @@ def test_a_learner_restored_amid_an_episode_goes_on_bit_for_bit(
     learning: Any, plasticity: PlasticityConfig
 ) -> None:
     rows, n = lessons(1200, 2), 1500
-    made = Learner(config(), learning, plasticity, seed=1)
-    twin = Learner(config(n_hidden=0), learning, plasticity, seed=2)  # of another size and seed
+    made = learner_of(config(), learning, plasticity, seed=1)
+    twin = learner_of(config(n_hidden=0), learning, plasticity, seed=2)  # of another size and seed
     teach(made, rows.rows(0, 509), n=n)
     made.note_return(3.0, 5.0)
     if plasticity is BUSY:
@@ -127,7 +127,7 @@ DAMAGE: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("name", "damage"), DAMAGE)
 def test_a_damaged_memory_is_refused_and_changes_nothing(name: str, damage: Any) -> None:
     learning = AVERAGING.changed(rule="hebbian")
-    made = Learner(config(), learning, rules_of(interval=50))
+    made = learner_of(config(), learning, rules_of(interval=50))
     rows = lessons(130, 0)
     made.learn_stream(*rows)
     arrays, before = made.arrays(), memory(made)
@@ -148,18 +148,18 @@ def test_a_damaged_memory_is_refused_and_changes_nothing(name: str, damage: Any)
 @pytest.mark.parametrize(
     "other",
     [
-        Learner(config(n_inputs=5), None, rules_of()),
-        Learner(config(iterations=2), None, rules_of()),
-        Learner(config(), None, rules_of(window=9)),
-        Learner(config(), None, rules()),
-        Learner(config(), learning_config(averaging=0.1), rules_of()),
-        Learner(config(), learning_config(rule="feedback"), rules_of()),
-        Learner(config(), learning_config(through_time=2), rules_of()),
-        Learner(config(), learning_config(bias_correction="edge"), rules_of()),
+        learner_of(config(n_inputs=5), None, rules_of()),
+        learner_of(config(iterations=2), None, rules_of()),
+        learner_of(config(), None, rules_of(window=9)),
+        learner_of(config(), None, rules()),
+        learner_of(config(), learning_config(averaging=0.1), rules_of()),
+        learner_of(config(), learning_config(rule="feedback"), rules_of()),
+        learner_of(config(), learning_config(through_time=2), rules_of()),
+        learner_of(config(), learning_config(bias_correction="edge"), rules_of()),
     ],
 )
 def test_what_another_kind_of_learner_saved_is_refused(other: Learner) -> None:
-    made = Learner(config(), None, rules_of())
+    made = learner_of(config(), None, rules_of())
     for each, saved in ((made, other.arrays()), (other, made.arrays())):
         with pytest.raises((GraphError, ShapeError)):
             each.restore(saved)
@@ -169,7 +169,7 @@ def test_the_mean_of_the_weights_outlives_a_moment_without_edges() -> None:
     """It was taken for one that is not kept, and later edges were averaged past the end of it."""
     everything: Any = {"weight_threshold": 1e9, "update_threshold": 1e9, "prune_fraction": 1.0}
     often = rules(growth="exploration", window=1, interval=1, prune_period=2, **everything)
-    made, sizes = Learner(config(), AVERAGING, often, seed=1), []
+    made, sizes = learner_of(config(), AVERAGING, often, seed=1), []
     for inputs, label, *_ in zip(*lessons(20, 0), strict=True):
         made.learn(inputs, label)
         sizes.append(made.graph.n_edges)
@@ -191,8 +191,8 @@ class Cut:
 
 
 def test_a_file_names_no_code_so_a_rule_of_ones_own_is_given_again(tmp_path: Any) -> None:
-    plasticity = PlasticityConfig(pruning=Cut(), interval=10, prune_period=2)
-    made, path, rows = Learner(config(), None, plasticity), tmp_path / "own", lessons(90, 0)
+    plasticity = table(pruning=Cut(), interval=10, prune_period=2)
+    made, path, rows = learner_of(config(), None, plasticity), tmp_path / "own", lessons(90, 0)
     made.learn_stream(*rows.rows(0, 30))
     made.save(path)
     nameless = Learner.load(path)

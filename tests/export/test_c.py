@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph, Policy, load
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError
 from smgrnn.export import STYLES, export
 from smgrnn.export.c import c_name, fixed_bytes
@@ -31,6 +30,7 @@ from support.exports import (
     random_rows,
     replay,
 )
+from support.flat import network_config
 from support.networks import LOOP
 from support.runs import trained
 
@@ -46,7 +46,9 @@ def test_a_step_equals_the_engines(case: dict[str, Any], tmp_path: Path) -> None
 
 def test_a_step_by_hand(tmp_path: Path) -> None:
     """Input 2 reaches the output by 0.5 and the hidden node by -0.4; then the loop closes."""
-    config = NetworkConfig(n_inputs=1, n_outputs=1, activation="relu", output_activation="identity")
+    config = network_config(
+        n_inputs=1, n_outputs=1, activation="relu", output_activation="identity"
+    )
     task = Task("loop", 1, 1, is_discrete=False, action_low=(-10.0,), action_high=(30.0,))
     policy = Policy(LOOP, config, task)
     played = exports.play_rows(policy, [True, False], np.array([[2.0], [-1.0]], np.float32))
@@ -86,7 +88,7 @@ def test_what_no_action_depends_on_is_not_in_the_code(style: str, tmp_path: Path
     """
     edges = [(0, 4, 1.5), (1, 4, -2.0), (1, 5, 0.5), (3, 5, 0.25), (0, 6, 1.0)]
     graph = Graph.from_edges(4, 2, 1, edges)
-    config = NetworkConfig(
+    config = network_config(
         n_inputs=3, n_outputs=2, bias=True, iterations=3, readout="sum", carry_state=False
     )
     scales = Normalisation(np.array([0.5, -1.0, 9.0]), np.array([2.0, 0.1, 9.0]))

@@ -7,12 +7,12 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from smgrnn.config import NetworkConfig
 from smgrnn.export import FORMATS, export
 from smgrnn.graph.state import Edge
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task
 from support import exports
+from support.flat import network_config
 from support.networks import SMALL
 
 
@@ -27,7 +27,7 @@ def read_json(file: Path) -> Any:
 @pytest.mark.parametrize(("to", "read"), [("graphml", read_graphml), ("json", read_json)])
 def test_networkx_reads_back_the_same_graph(to: str, read: Any, tmp_path: Path) -> None:
     """The network has one observation, one bias, one output and two hidden nodes."""
-    config = NetworkConfig(n_inputs=1, n_outputs=1, bias=True, iterations=3, activation="relu")
+    config = network_config(n_inputs=1, n_outputs=1, bias=True, iterations=3, activation="relu")
     task = Task("small", 1, 1, is_discrete=False, action_low=(-2.0,), action_high=(2.0,))
     policy = Policy(SMALL, config, task)
     (file,) = export(policy, tmp_path / "controller", to=to)

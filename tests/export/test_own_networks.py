@@ -11,7 +11,6 @@ import torch
 
 import smgrnn
 from smgrnn import Graph, Learner, SMGrNN, StructuralPlasticity
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.export import FORMATS, export
 from smgrnn.graph import EditDraft
@@ -21,22 +20,22 @@ from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.view import Timeline
 from support.commands import Command
 from support.exports import STRICT, build, random_rows, replay, tool
+from support.flat import learner_of, network_config, paper_net, rules
 from support.flat import learning as learning_config
-from support.flat import rules
 from support.learners import learner, stream
 
 HOSTILE = "*/ int main(void) /* <img src=x onerror=alert(1)>"
 
 
 def named_net() -> SMGrNN:
-    net = SMGrNN(3, 2, n_hidden=2, iterations=2, carry_state=False, seed=1)
+    net = paper_net(3, 2, n_hidden=2, iterations=2, carry_state=False, seed=1)
     net.name(inputs=["height", "speed", HOSTILE[:40]], outputs=["wait", "brake"])
     return net
 
 
 @pytest.mark.parametrize("to", FORMATS)
 def test_a_network_of_any_kind_is_exported(to: str, tmp_path: Path) -> None:
-    net = SMGrNN(4, 2)
+    net = paper_net(4, 2)
     run = smgrnn.distill("xor", episodes=2)
     sources = {"net": net, "learner": Learner.from_network(net), "run": run, "record": run.record}
     for name, source in {**sources, "policy": policy_of(net)}.items():
@@ -47,7 +46,7 @@ def test_what_is_no_network_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^Expected an SMGrNN, a Learner.* Got a Linear instead"):
         export(torch.nn.Linear(2, 2), tmp_path / "linear", to="c")
     with pytest.raises(ConfigError, match=r"scalar node states"):
-        export(SMGrNN(4, 2, state_dim=2), tmp_path / "wide", to="c")
+        export(paper_net(4, 2, state_dim=2), tmp_path / "wide", to="c")
 
 
 def test_the_policy_of_a_network_acts_as_the_network(tmp_path: Path) -> None:
@@ -61,13 +60,13 @@ def test_the_policy_of_a_network_acts_as_the_network(tmp_path: Path) -> None:
 
 
 def test_outputs_without_bounds_leave_c_as_they_are(tmp_path: Path) -> None:
-    config = NetworkConfig(
+    config = network_config(
         n_inputs=3, n_outputs=2, n_hidden=2, iterations=2, output_activation="identity"
     )
     learning = learning_config(loss="mse")
-    graph = Learner(config, learning).graph
+    graph = learner_of(config, learning).graph
     far = graph._replace(weight=40.0 * graph.weight)  # beyond ±1
-    policy = policy_of(Learner(config, learning, graph=far))
+    policy = policy_of(learner_of(config, learning, graph=far))
     played = random_rows(policy)
     assert np.abs(played.actions).max() > 3
     actions, _ = replay(policy, played, build(policy, tmp_path, *STRICT))
@@ -98,7 +97,7 @@ def test_names_appear_in_every_format_and_end_no_comment(tmp_path: Path) -> None
 )
 def test_names_that_cannot_be_shown_are_refused(inputs: list[str], message: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        SMGrNN(2, 1).name(inputs, ["out"])
+        paper_net(2, 1).name(inputs, ["out"])
     assert str(refused.value) == message
 
 
@@ -169,7 +168,7 @@ def test_a_learner_is_watched_with_the_edits_that_it_saw(smgrnn: Command) -> Non
 
 @pytest.mark.parametrize("way", ["plasticity", "by hand"])
 def test_a_module_is_watched_with_the_edits_that_it_saw(smgrnn: Command, way: str) -> None:
-    net = SMGrNN(4, 2, density=1.0, seed=1)
+    net = paper_net(4, 2, density=1.0, seed=1)
     before = net.graph
     if way == "plasticity":
         spm = StructuralPlasticity(net, config=rules(window=5, interval=10))
@@ -190,5 +189,5 @@ def test_a_module_is_watched_with_the_edits_that_it_saw(smgrnn: Command, way: st
         check_watched(watched, {0: before, 60: net.graph})
     said = smgrnn("view", "net.safetensors", "--no-open")
     assert (said.code, said.out.strip()) == (0, "net.html")
-    again.load_state_dict(SMGrNN(4, 2).state_dict())
+    again.load_state_dict(paper_net(4, 2).state_dict())
     assert not any(again.log.edits())

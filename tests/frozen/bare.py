@@ -8,19 +8,18 @@ import torch
 
 from frozen.runs import BUSY
 from frozen.values import CHOICES, ROWS, TARGETS, kept, values_of_edits, values_of_graph
-from smgrnn import GraphEdit, Learner, SMGrNN, StructuralPlasticity
+from smgrnn import GraphEdit, StructuralPlasticity
 from smgrnn.config import LearningConfig as Learning
-from smgrnn.config import NetworkConfig as Network
 from smgrnn.config import PlasticityConfig as Rules
 from smgrnn.graph import EditDraft
 from smgrnn.rules import Evidence
 from smgrnn.sklearn import GrowingClassifier, GrowingRegressor
-from support.flat import rules
+from support.flat import learner_of, network_config, paper_net, plain, rules, table
 
 NETWORK: dict[str, Any] = {"n_inputs": 3, "n_outputs": 2, "n_hidden": 3, "iterations": 2}
-SQUARED = Learning(loss="mse")
+SQUARED = plain(loss="mse")
 ENDS = np.arange(1, 601) % 7 == 0
-FRUGAL = Rules.frugal(interval=20)
+FRUGAL = Rules(interval=20)
 
 
 class OwnRule:
@@ -47,7 +46,7 @@ def learned(
     one_by_one: bool = False,
 ) -> dict[str, Any]:
     """Return what is kept of a learner; with a size it settles in the end."""
-    learner = Learner(Network(**NETWORK), learning, plasticity, seed=1)
+    learner = learner_of(network_config(**NETWORK), learning, plasticity, seed=1)
     labels = TARGETS if learner.learning.loss == "mse" else CHOICES
     values: list[Any] = []
     if one_by_one:
@@ -72,7 +71,7 @@ def trained_by_torch(rules: Rules, averaging: float = 0.0) -> dict[str, Any]:
 
     The last bits of torch's tanh and square root differ between processors.
     """
-    network = SMGrNN(3, 2, n_hidden=3, iterations=2, seed=1, dtype=torch.float64)
+    network = paper_net(3, 2, n_hidden=3, iterations=2, seed=1, dtype=torch.float64)
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     plasticity = StructuralPlasticity(network, optimizer, rules, seed=1, averaging=averaging)
     values: list[Any] = []
@@ -104,10 +103,10 @@ BARE: dict[str, Callable[[], dict[str, Any]]] = {
     "learner, one by one": lambda: learned(RULES, one_by_one=True),
     "learner, mse": lambda: learned(RULES, SQUARED),
     "learner, mse, one by one": lambda: learned(RULES, SQUARED, one_by_one=True),
-    "learner, frugal": lambda: learned(FRUGAL, Learning(averaging=0.01)),
+    "learner, frugal": lambda: learned(FRUGAL, plain(averaging=0.01)),
     "learner, frugal, mse": lambda: learned(FRUGAL, SQUARED),
     "learner, settled at 8": lambda: learned(FRUGAL, size=8),
-    "learner, own rule": lambda: learned(Rules(interval=50, **OWN)),
+    "learner, own rule": lambda: learned(table(interval=50, **OWN)),
     "learner, own rule an episode": lambda: learned(Rules.paper(**OWN)),
     "torch, paper": lambda: trained_by_torch(RULES),
     "torch, frugal": lambda: trained_by_torch(FRUGAL, averaging=0.01),

@@ -8,12 +8,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from smgrnn import Graph, GraphEdit, SMGrNN
+from smgrnn import Graph, GraphEdit
 from smgrnn.graph import Change, Edge, EditDraft, Operation, check
 from smgrnn.rules import GROWTH, Relay, UpdateHistory, Weak
 from smgrnn.rules.history import carry_history
 from smgrnn.rules.paper import with_orphans
 from support.decisions import evidence
+from support.flat import paper_net
 
 seeds = st.integers(0, 2**32 - 1)
 weights = st.floats(-2, 2)
@@ -35,7 +36,7 @@ class Edits(RuleBasedStateMachine):
         seed=seeds,
     )
     def begin(self, n_inputs: int, n_outputs: int, n_hidden: int, seed: int) -> None:
-        self.net = SMGrNN(n_inputs, n_outputs, n_hidden=n_hidden, seed=seed, dtype=torch.float64)
+        self.net = paper_net(n_inputs, n_outputs, n_hidden=n_hidden, seed=seed, dtype=torch.float64)
         self.edges = {edge.id: edge for edge in self.graph.edges()}
         self.nodes = set(self.graph.node_ids.tolist())
         self.seen_edges, self.seen_nodes = set(self.edges), set(self.nodes)

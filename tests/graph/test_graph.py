@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph, GraphEdit
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import GraphError
 from smgrnn.graph import Cause, Edge, EditDraft, Operation, apply, check, initial_graph
+from support.flat import network_config
 from support.networks import SMALL
 
 ADD_NODE, ADD_EDGE, REMOVE_EDGE, REMOVE_NODE = Operation
@@ -20,7 +20,7 @@ WITHOUT_3 = (REMOVE_EDGE, 2, 1, 3), (REMOVE_EDGE, 4, 3, 4), (REMOVE_NODE, 3, -1,
 
 
 def start(seed: int = 0, **settings: Any) -> Graph:
-    return initial_graph(NetworkConfig(**settings), np.random.default_rng(seed))
+    return initial_graph(network_config(**settings), np.random.default_rng(seed))
 
 
 def pairs(graph: Graph) -> set[tuple[int, int]]:

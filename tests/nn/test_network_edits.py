@@ -13,6 +13,7 @@ from torch import nn
 from smgrnn import SMGrNN
 from smgrnn.errors import GraphError
 from smgrnn.graph import EditDraft
+from support.flat import paper_net
 from support.networks import LOOP, cyclic_net, grown, train
 
 
@@ -128,7 +129,7 @@ def test_a_state_dict_of_other_widths_is_refused(widths: tuple[int, int]) -> Non
     """A state dict of 4 inputs and 2 outputs was read as 3 and 3: an input became an output."""
     sentence = f"The graph has 4 inputs and 2 outputs; the network has {widths[0]} and {widths[1]}."
     with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
-        SMGrNN(*widths).load_state_dict(SMGrNN(4, 2).state_dict())
+        paper_net(*widths).load_state_dict(paper_net(4, 2).state_dict())
 
 
 def test_the_state_dict_holds_weights_and_graph_but_not_the_states_of_nodes() -> None:
@@ -148,13 +149,13 @@ def test_the_state_dict_holds_weights_and_graph_but_not_the_states_of_nodes() ->
 
 
 def test_the_html_shows_the_repr_over_a_drawing_unless_it_is_large() -> None:
-    net = SMGrNN(1, 1, graph=LOOP, output_activation="identity")
+    net = paper_net(1, 1, graph=LOOP, output_activation="identity")
     expected = "SMGrNN(1 inputs, 1 hidden, 1 outputs, 4 edges, iterations=1, tanh -> identity)"
     assert repr(net) == expected
     html = net._repr_html_()
     assert "1 inputs, 1 hidden, 1 outputs, 4 edges" in html
     assert "tanh -&gt; identity" in html
     assert html.count("<svg") == html.count("</svg>") == 1
-    large = SMGrNN(20, 20, density=1.0)._repr_html_()
+    large = paper_net(20, 20, density=1.0)._repr_html_()
     assert "400 edges" in large
     assert "<svg" not in large

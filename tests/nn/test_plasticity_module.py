@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn, optim
 
-from smgrnn import Graph, GraphEdit, StructuralPlasticity
+from smgrnn import Graph, GraphEdit, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
 from smgrnn.errors import AttachmentError, GraphError, GrowthLimitWarning, NonFiniteError
 from smgrnn.graph import Cause, EditDraft, Operation
@@ -268,3 +268,47 @@ def test_a_limit_warns_once_and_training_goes_on(limits: dict[str, int]) -> None
     assert spm.calls == 30
     run(spm, 1, examples())
     assert not torch.equal(spm.network.weight, before)
+
+
+def grow(net: Any, call: Any, n: int = 400) -> StructuralPlasticity:
+    """Let a network learn the sign of a product by a call that may be compiled."""
+    generator = torch.Generator().manual_seed(0)
+    optimizer = optim.Adam(net.parameters(), lr=0.01)
+    plasticity = StructuralPlasticity(net, optimizer, seed=0)
+    for _ in range(n):
+        points = torch.randn(16, 4, generator=generator, dtype=net.weight.dtype)
+        labels = (points[:, 0] * points[:, 1] > 0).long()
+        loss = nn.functional.cross_entropy(call(points), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        plasticity.step()
+    return plasticity
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_compiled_network_grows_as_one_that_is_not(backend: str) -> None:
+    nets = [SMGrNN(4, 2, seed=0, dtype=torch.float64) for _ in range(2)]
+    grow(nets[0], nets[0])
+    grow(nets[1], torch.compile(nets[1], fullgraph=True, backend=backend))
+    assert nets[0].graph.n_hidden > 0
+    assert nets[0].graph.edge_ids.tolist() == nets[1].graph.edge_ids.tolist()
+    np.testing.assert_allclose(nets[0].graph.weight, nets[1].graph.weight)
+
+
+def test_an_averaged_model_of_a_growing_network_is_refused_with_what_to_use() -> None:
+    net = SMGrNN(4, 2)
+    model = nn.Sequential(net)
+    plasticity = StructuralPlasticity(net)
+    with pytest.raises(AttachmentError, match=r"averaging=0\.001"):
+        optim.swa_utils.AveragedModel(model)
+    plasticity.detach()
+    optim.swa_utils.AveragedModel(model)  # one that does not grow
+    with pytest.raises(AttachmentError, match=r"averaging=0\.001"):
+        StructuralPlasticity(net)
+
+
+@pytest.mark.parametrize("preset", ["frugal", "paper"])
+def test_a_limit_is_named_alike_for_all_rules(preset: str) -> None:
+    config = StructuralPlasticity(SMGrNN(4, 2), preset=preset, max_parameters=50).config
+    assert (config.size, config.max_edges)[preset == "paper"] == 50

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner
-from smgrnn.config import NetworkConfig
 from smgrnn.graph import Graph
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.rules import Contribution, Evidence, UpdateHistory
@@ -15,6 +13,7 @@ from smgrnn.rules.history import TOTAL
 from smgrnn.rules.size import Goal
 from smgrnn.rules.statistics import Candidates, absent_pairs, step_candidates
 from support.decisions import evidence
+from support.flat import learner_of, network_config
 from support.flat import learning as learning_config
 from support.learners import lessons, rules_of
 
@@ -164,9 +163,9 @@ def test_a_score_is_the_mean_product_for_a_mean_square_of_one() -> None:
 @pytest.mark.parametrize("interval", [20, 499, 700])
 def test_candidates_are_watched_on_through_calls_that_come_too_early(interval: int) -> None:
     """All of them were once redrawn at every call, so that short intervals never judged any."""
-    network = NetworkConfig(n_inputs=4, n_outputs=3, n_hidden=1, density=0.4, iterations=3)
+    network = network_config(n_inputs=4, n_outputs=3, n_hidden=1, density=0.4, iterations=3)
     rules = rules_of(growth="candidates", size=30, interval=interval)
-    made = Learner(network, learning_config(learning_rate=1e-3), rules)
+    made = learner_of(network, learning_config(learning_rate=1e-3), rules)
     made.learn_stream(*lessons(interval, 0))
     first = made._state.watched.candidates.sources.copy()
     made.learn_stream(*lessons(interval, 1))

@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn import Learner, SMGrNN, StructuralPlasticity
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn import SMGrNN, StructuralPlasticity
 from smgrnn.errors import GraphError, GrowthLimitWarning
 from smgrnn.graph import EditDraft, Graph, GraphEdit, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
 from support.decisions import decide
 from support.engines import both_engines, teach
-from support.flat import rules
+from support.flat import learner_of, network_config, plain, rules, table
 from support.learners import stream
 from support.training import By
 
 ROW = np.zeros(5, dtype=np.int64)
-NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
+NETWORK = network_config(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
 
 
 # --- the schedule --------------------------------------------------------------------------------
@@ -28,7 +27,7 @@ NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, density=1.0, iterations=2)
 def test_an_episode_that_ends_too_early_is_passed_over(least: int, calls: int) -> None:
     """Eight episodes of seven updates; the next call counts from the last one that was made."""
     config = rules(interval="episode", least_updates=least)
-    at_once, by_row = (Learner(NETWORK, plasticity=config) for _ in range(2))
+    at_once, by_row = (learner_of(NETWORK, plasticity=config) for _ in range(2))
     module = StructuralPlasticity(SMGrNN(**NETWORK.to_dict()), config=config)
     rows = stream(60)
     at_once.learn_stream(*rows)
@@ -64,8 +63,8 @@ def drop_the_smallest(evidence: Evidence, rng: np.random.Generator) -> GraphEdit
 
 def in_both(n: int = 40, **settings: Any) -> list[Callable[[], Graph]]:
     """Return how to learn so many rows in both engines; each returns the graph it ends with."""
-    config = PlasticityConfig(**{"interval": 10, "prune_period": 3, "window": 5, **settings})
-    made, theirs = both_engines(NETWORK, LearningConfig(), config, 4)
+    config = table(**{"interval": 10, "prune_period": 3, "window": 5, **settings})
+    made, theirs = both_engines(NETWORK, plain(), config, 4)
     rows = stream(n)
 
     def compiled() -> Graph:
@@ -110,7 +109,7 @@ def test_a_wrong_rule_is_met_by_one_sentence_and_changes_nothing(
 
 def test_a_users_rule_removes_no_protected_edge() -> None:
     graph = Graph.from_edges(2, 1, edges=[(0, 2, 1.0), (1, 2, 0.01)])
-    config = PlasticityConfig(window=1, pruning=By(drop_the_smallest), prune_period=1)
+    config = table(window=1, pruning=By(drop_the_smallest), prune_period=1)
     history, rng = UpdateHistory.start(2, 1), np.random.default_rng(0)
     decide(graph, history, config, 1, rng, protected=graph.weight > 0.5)
     with pytest.raises(GraphError, match=r"^A rule removes an edge that is protected\.$"):
@@ -148,7 +147,7 @@ def test_orphans_are_found_beside_what_a_pruning_rule_adds_and_removes(
         draft.add_edge(1, 3 if removed == "edge" else 2, 0.5)
         return draft.finish()
 
-    config = PlasticityConfig(window=1, pruning=By(rewire), prune_period=1)
+    config = table(window=1, pruning=By(rewire), prune_period=1)
     edit = decide(graph, UpdateHistory.start(2, 1), config, 1, np.random.default_rng(0)).edit
     after = apply(graph, edit).graph
     assert {(edge.source, edge.target) for edge in after.edges()} == left

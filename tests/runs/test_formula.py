@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph
-from smgrnn.config import NetworkConfig
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.names import Names
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.formula import FEW, formula
 from smgrnn.tasks import Task
+from support.flat import network_config
 
 NAMES = Names(("a", "b"), ("x", "y"))
 FUNCTIONS = {"tanh": math.tanh, "sigmoid": lambda z: 1 / (1 + math.exp(-z)), "max": max}
@@ -20,7 +20,7 @@ FUNCTIONS = {"tanh": math.tanh, "sigmoid": lambda z: 1 / (1 + math.exp(-z)), "ma
 
 def small_policy(graph: Graph, *, is_choice: bool = False, **settings: Any) -> Policy:
     """Return a policy of two inputs with a bias, and its observations scaled."""
-    config = NetworkConfig(n_inputs=2, n_outputs=graph.n_outputs, bias=True, **settings)
+    config = network_config(n_inputs=2, n_outputs=graph.n_outputs, bias=True, **settings)
     task = Task(id="network", n_inputs=2, n_outputs=graph.n_outputs, is_discrete=is_choice)
     names = Names(NAMES.inputs, NAMES.outputs[: graph.n_outputs])
     scales = Normalisation(np.array([0.5, -1.0]), np.array([2.0, 0.25]))

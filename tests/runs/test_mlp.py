@@ -22,7 +22,9 @@ NOBODY = TeacherId(kind="file", name="", digest="")
 
 def student_of(task: Task, **settings: Any) -> Learner:
     """Return the student of a run before its first episode."""
-    return new_learner(plan_run(RunConfig.for_task(task.id, **settings), task, NOBODY))
+    return new_learner(
+        plan_run(RunConfig.for_task(task.id, preset="paper", **settings), task, NOBODY)
+    )
 
 
 def layers(graph: Graph) -> list[torch.Tensor]:

@@ -11,7 +11,6 @@ import pytest
 from matplotlib.text import Text
 
 from smgrnn import Graph
-from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Episodes
 from smgrnn.policy import Policy
 from smgrnn.runs import pictures
@@ -19,6 +18,7 @@ from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.metrics import Comparison
 from smgrnn.runs.pictures import FEW, draw_curves, draw_topology
 from smgrnn.runs.record import Record
+from support.flat import network_config
 from support.runs import trained
 
 
@@ -29,7 +29,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 def words(record: Record, graph: Graph, folder: Path) -> list[str]:
     """Return what the picture of a record says that hands over a graph."""
-    network = NetworkConfig(n_inputs=4, n_outputs=2, bias=True)
+    network = network_config(n_inputs=4, n_outputs=2, bias=True)
     student = Checkpoint(Policy(graph, network, record.plan.task), 1, np.array([1.0]))
     with mpl.rc_context({"svg.fonttype": "none"}):
         draw_topology(replace(record, checkpoints=(student,)), folder / "topology.svg")

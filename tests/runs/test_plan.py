@@ -7,8 +7,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, RunConfig, Student
-from smgrnn.engine import Learner
+from smgrnn.config import LearningConfig, NetworkConfig, RunConfig, Student
 from smgrnn.errors import ConfigError
 from smgrnn.experts import TeacherId, find_teacher
 from smgrnn.graph import Graph
@@ -17,6 +16,7 @@ from smgrnn.rules import Relay
 from smgrnn.runs.distillation import STUDENTS, new_learner
 from smgrnn.runs.plan import Plan, plan_run
 from smgrnn.tasks import Task, find_task
+from support.flat import learner_of, network_config, plain, table
 from support.learners import stream
 from support.runs import nested, teacher
 from support.training import BUSY
@@ -37,7 +37,9 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Task]:
 
 
 def planned(task: Task, teacher: TeacherId = FILE, **settings: Any) -> Plan:
-    return plan_run(RunConfig.for_task(task.id, **nested(settings)), task, teacher)
+    return plan_run(
+        RunConfig.for_task(task.id, **nested({"preset": "paper", **settings})), task, teacher
+    )
 
 
 def test_a_student_is_named_once_everywhere() -> None:
@@ -117,7 +119,7 @@ OTHER = {
     "rule": "hebbian",
 }
 """Another value for each setting that is no plain number."""
-NETWORK = NetworkConfig(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2, weight_std=0.5)
+NETWORK = network_config(n_inputs=3, n_outputs=2, n_hidden=2, iterations=2, weight_std=0.5)
 SETTINGS: list[tuple[Any, Any]] = [
     (None, entry.name)
     for entry in fields(NetworkConfig)
@@ -133,7 +135,7 @@ SETTINGS += [
 
 
 def learned(network: NetworkConfig, learning: LearningConfig) -> Graph:
-    made = Learner(network, learning, BUSY)
+    made = learner_of(network, learning, BUSY)
     made.progress = 0.9
     made.learn_stream(*stream(60))
     return made.averaged_graph
@@ -142,7 +144,7 @@ def learned(network: NetworkConfig, learning: LearningConfig) -> Graph:
 @pytest.mark.parametrize(("choice", "name"), SETTINGS)
 def test_every_setting_of_network_and_learning_has_an_effect(choice: Any, name: str) -> None:
     """A setting that is recorded and does nothing looks as good as any."""
-    learning = LearningConfig().changed(**(choice or {}))
+    learning = plain().changed(**(choice or {}))
     part = next(iter(choice), None) if choice else None
     owner: Any = NETWORK if choice is None else getattr(learning, part) if part else learning
     before = getattr(owner, name)
@@ -155,7 +157,7 @@ def test_every_setting_of_network_and_learning_has_an_effect(choice: Any, name: 
 
 
 def test_an_update_takes_the_mean_or_the_sum_of_gradients() -> None:
-    mean = LearningConfig(update=3, optimizer="sgd")  # type: ignore[arg-type]
+    mean = plain(update=3, optimizer="sgd")
     assert learned(NETWORK, mean.changed(reduction="sum")) != learned(NETWORK, mean)
 
 
@@ -191,7 +193,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         (CARTPOLE, {"student": student, "plasticity": rules}, f"contradicts the student {student}.")
         for student, rules in {
             "static": {"growth": "relay"},
-            "growth-only": PlasticityConfig(),
+            "growth-only": table(),
             "mlp-100": {"pruning": "weak"},
             "mlp-pruned": {"growth": "relay"},
         }.items()
@@ -233,7 +235,9 @@ def test_the_same_settings_have_the_same_key_wherever_the_teacher_lies(tmp_path:
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
         path = teacher(tmp_path / name, task.id)
-        plans.append(plan_run(RunConfig.for_task(task.id), task, find_teacher(path, task)[0]))
+        plans.append(
+            plan_run(RunConfig.for_task(task.id, preset="paper"), task, find_teacher(path, task)[0])
+        )
     assert plans[0] != plans[1]  # another path
     assert plans[0].key() == plans[1].key()
 

@@ -23,7 +23,9 @@ STUDENTS: tuple[Student, ...] = ("smgrnn", "static", "growth-only")
 
 def first_graph(**settings: Any) -> Graph:
     """Return the graph that the student of a run on CartPole starts from."""
-    plan = new_run("CartPole-v1", RunConfig.for_task("CartPole-v1", **settings)).plan
+    plan = new_run(
+        "CartPole-v1", RunConfig.for_task("CartPole-v1", **{"preset": "paper", **settings})
+    ).plan
     return new_learner(plan).graph
 
 

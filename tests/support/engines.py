@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from smgrnn import Learner, SMGrNN, StructuralPlasticity
+from smgrnn import Learner, StructuralPlasticity
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.graph import GraphEdit
 from smgrnn.learning.optimizers import rate_at
+from support.flat import learner_of, paper_net
 from support.learners import Stream
 
 
@@ -34,7 +35,7 @@ class Torch:
         seed: int = 7,
     ) -> None:
         self.learning = learning
-        self.net = SMGrNN(
+        self.net = paper_net(
             **network.to_dict(),
             seed=seed,
             learning_rule=learning.rule,
@@ -97,7 +98,7 @@ def both_engines(
     network: NetworkConfig, learning: LearningConfig, plasticity: PlasticityConfig, seed: int = 7
 ) -> tuple[Learner, Torch]:
     settings = network, learning, plasticity
-    return Learner(*settings, seed=seed), Torch(*settings, seed=seed)
+    return learner_of(*settings, seed=seed), Torch(*settings, seed=seed)
 
 
 def teach(learner: Any, rows: Stream, first: int = 0, n: int | None = None) -> None:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 import smgrnn
 from smgrnn.arrays import Floats
-from smgrnn.config import NetworkConfig
 from smgrnn.export import export
 from smgrnn.export.program import program_of
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, make_env
+from support.flat import network_config
 
 STRICT = (
     *("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"),
@@ -179,7 +179,7 @@ def random_policy(seed: int, *, is_discrete: bool, has_bias: bool, **settings: A
     ]
     graph = Graph.from_edges(n_inputs, n_outputs, n_hidden, edges)
     sizes = {"n_inputs": n_observed, "n_outputs": n_outputs, "n_hidden": n_hidden}
-    config = NetworkConfig(**sizes, bias=has_bias, **settings)
+    config = network_config(**sizes, bias=has_bias, **settings)
     low, high = tuple(rng.uniform(-3, -1, n_outputs)), tuple(rng.uniform(0, 2, n_outputs))
     bounds: Any = {} if is_discrete else {"action_low": low, "action_high": high}
     task = Task("random", n_observed, n_outputs, is_discrete, **bounds)
@@ -194,7 +194,7 @@ def bounded() -> tuple[Policy, Played]:
     """Return a policy whose outputs are far beyond ±1, first below and then above."""
     (low, high), n_outputs = BOUNDS.astype(float).tolist(), BOUNDS.shape[1]
     task = Task("bounded", 1, n_outputs, False, action_low=tuple(low), action_high=tuple(high))
-    config = NetworkConfig(n_inputs=1, n_outputs=n_outputs, output_activation="identity")
+    config = network_config(n_inputs=1, n_outputs=n_outputs, output_activation="identity")
     graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, 1.0)])
     policy = Policy(graph, config, task)
     return policy, play_rows(policy, [True, True], np.array([[-5.0], [5.0]], np.float32))
@@ -203,7 +203,7 @@ def bounded() -> tuple[Policy, Played]:
 def choosing(graph: Graph, name: str = "choice", **settings: Any) -> Policy:
     """Return a policy that chooses one of the graph's outputs."""
     n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
-    config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
+    config = network_config(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
     return Policy(graph, config, Task(name, n_inputs, n_outputs, is_discrete=True))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment, Store
-from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
@@ -23,6 +22,7 @@ from smgrnn.tasks import Task
 from smgrnn_paper.evolution.plan import EvolutionPlan
 from smgrnn_paper.experiments import choose_experiments
 from smgrnn_paper.report.results import Results
+from support.flat import network_config
 
 Figures = Callable[[AnyCondition, int], dict[str, Any]]
 
@@ -74,7 +74,7 @@ def _course(plan: AnyPlan, rng: np.random.Generator) -> Floats:
 def _student(plan: AnyPlan, rng: np.random.Generator) -> Policy:
     """Return a network of a few hidden nodes and a density of 0.3."""
     task, n_hidden = plan.task, 2 + int(rng.integers(6))
-    config = NetworkConfig(n_inputs=task.n_inputs, n_outputs=task.n_outputs)
+    config = network_config(n_inputs=task.n_inputs, n_outputs=task.n_outputs)
     config = plan.network if isinstance(plan, Plan) else config
     config = replace(config, n_hidden=n_hidden, density=0.3)
     return Policy(initial_graph(config, rng), config, task, student=plan.student)
@@ -106,7 +106,7 @@ def _edits(n: int) -> Edits:
 
 def with_graph(record: Record, graph: Graph) -> Record:
     """Return a record whose final graph is another, of any number of inputs and outputs."""
-    config = NetworkConfig(n_inputs=graph.n_inputs, n_outputs=graph.n_outputs)
+    config = network_config(n_inputs=graph.n_inputs, n_outputs=graph.n_outputs)
     task = Task("any", graph.n_inputs, graph.n_outputs, is_discrete=True)
     return replace(record, students={"final": Policy(graph, config, task)})
 

@@ -3,9 +3,10 @@
 from dataclasses import fields
 from typing import Any
 
-from smgrnn.config import LearningConfig, PlasticityConfig
-from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.rules import GROWTH, PRUNING
+from smgrnn import Learner, SMGrNN
+from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, in_own_loop
+from smgrnn.learning import LEARNING, OPTIMIZERS, Adam
+from smgrnn.rules import GROWTH, PRUNING, Relay
 
 
 def flat_rules(flat: dict[str, Any]) -> dict[str, Any]:
@@ -18,12 +19,45 @@ def flat_learning(flat: dict[str, Any]) -> dict[str, Any]:
     return _nest(flat, LearningConfig, {"optimizer": OPTIMIZERS, "rule": LEARNING})
 
 
+TABLE = PlasticityConfig.paper(growth=Relay(), interval=100)
+"""The paper's rules with the numbers of Table A.III."""
+PLAIN = LearningConfig(learning_rate=0.01, optimizer=Adam(), schedule="constant", averaging=0.0)
+"""Adam as torch has it."""
+PAPER = vars(in_own_loop("paper").network) | {"readout": "state"}
+"""The paper's network, whose outputs are read as states."""
+
+
+def table(**changes: Any) -> PlasticityConfig:
+    return TABLE.changed(**changes)
+
+
 def rules(**flat: Any) -> PlasticityConfig:
-    return PlasticityConfig().changed(**flat_rules(flat))
+    return table(**flat_rules(flat))
+
+
+def plain(**changes: Any) -> LearningConfig:
+    return PLAIN.changed(**changes)
 
 
 def learning(**flat: Any) -> LearningConfig:
-    return LearningConfig().changed(**flat_learning(flat))
+    return plain(**flat_learning(flat))
+
+
+def network_config(**settings: Any) -> NetworkConfig:
+    return NetworkConfig(**{**PAPER, **settings})
+
+
+def learner_of(
+    config: NetworkConfig,
+    learning: LearningConfig | None = None,
+    plasticity: PlasticityConfig | None = None,
+    **more: Any,
+) -> Learner:
+    return Learner(**vars(config), learning=learning or PLAIN, plasticity=plasticity, **more)
+
+
+def paper_net(n_inputs: int, n_outputs: int, **settings: Any) -> SMGrNN:
+    return SMGrNN(n_inputs, n_outputs, **{**PAPER, "seed": 0, **settings})
 
 
 def _nest(flat: dict[str, Any], kind: Any, tables: dict[str, Any]) -> dict[str, Any]:
@@ -51,4 +85,4 @@ def paper_rules(**flat: Any) -> PlasticityConfig:
 
 def growing_rules(**flat: Any) -> PlasticityConfig:
     """Return the paper's rules without pruning, with changes by their bare names."""
-    return PlasticityConfig.growth_only(**flat_rules(flat))
+    return table(pruning=None, orphan_removal=False).changed(**flat_rules(flat))

@@ -6,8 +6,8 @@ import numpy as np
 
 from smgrnn import Learner
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
-from support.flat import rules
+from smgrnn.config import LearningConfig, PlasticityConfig
+from support.flat import learner_of, network_config, rules
 from support.training import BUSY
 
 N_INPUTS, N_OUTPUTS = 3, 2
@@ -35,8 +35,8 @@ def learner(seed: int = 0, learning: LearningConfig | None = None, **settings: A
     plasticity = settings.pop("plasticity", BUSY)
     defaults: dict[str, Any] = {"n_hidden": 3, "density": 0.6, "weight_std": 0.5, "iterations": 2}
     sizes = {"n_inputs": N_INPUTS, "n_outputs": N_OUTPUTS}
-    config = NetworkConfig(**{**sizes, **defaults, **settings})
-    return Learner(config, learning, plasticity, seed=seed)
+    config = network_config(**{**sizes, **defaults, **settings})
+    return learner_of(config, learning, plasticity, seed=seed)
 
 
 def memory(made: Learner) -> dict[str, bytes]:

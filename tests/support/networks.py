@@ -7,6 +7,7 @@ from torch import nn
 
 from smgrnn import Graph, SMGrNN
 from smgrnn.graph import EditDraft
+from support.flat import paper_net
 
 # 1 input (0), 1 output (1), 1 hidden node (2), with a cycle 1 <-> 2.
 LOOP = Graph.from_edges(1, 1, 1, edges=[(0, 1, 0.5), (0, 2, -0.4), (2, 1, 0.8), (1, 2, 0.3)])
@@ -20,7 +21,7 @@ SMALL = Graph.from_edges(
 def cyclic_net(seed: int, **settings: Any) -> SMGrNN:
     """Return a double-precision network with recurrent edges and weights far from zero."""
     defaults: dict[str, Any] = {"n_hidden": 3, "density": 0.7, "weight_std": 0.8}
-    return SMGrNN(3, 2, seed=seed, **{"dtype": torch.float64, **defaults, **settings})
+    return paper_net(3, 2, seed=seed, **{"dtype": torch.float64, **defaults, **settings})
 
 
 def grown(net: SMGrNN) -> SMGrNN:

@@ -504,7 +504,7 @@ class SlowLearner:
     def is_due(self, is_last: bool) -> bool:
         if self.config.interval == "episode":
             return is_last and self.updates - self.last_call >= self.least_updates()
-        return self.updates % self.config.interval == 0
+        return self.updates % (self.config.interval or 1000) == 0
 
     def least_updates(self) -> float:
         assert self.config.least_updates is not None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from smgrnn import Graph, GraphEdit, Run
-from smgrnn.config import NetworkConfig, RunConfig
+from smgrnn.config import RunConfig
 from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
@@ -20,7 +20,7 @@ from smgrnn.runs.run import new_run
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
 from support import trials
-from support.flat import flat_learning, flat_rules
+from support.flat import flat_learning, flat_rules, network_config
 
 RULES = {**trials.RULES, "initial_weight": 0.01}
 """Changes to the rules that let them edit a few times in an episode and in every way."""
@@ -55,6 +55,7 @@ def settings(folder: Path, task: str = "CartPole-v1", **changes: Any) -> RunConf
     defaults: dict[str, Any] = {"episodes": 30, "checkpoint_every": 10}
     if task in TEACHERS:
         defaults["expert"] = teacher(folder, task)
+    changes = {"preset": "paper", **changes}
     start = {name: changes[name] for name in ("preset", "student") if name in changes}
     if not str(changes.get("student", "")).startswith("mlp"):
         rules = RunConfig.for_task(task, **start).plasticity
@@ -93,7 +94,7 @@ def played(n_parameters: int, *returns: float, episode: int = 1) -> Checkpoint:
     """Return a student of so many parameters, with returns made by hand."""
     n = n_parameters
     graph = Graph.from_edges(n, 1, edges=[(source, n, 1.0) for source in range(n)])
-    config = NetworkConfig(n_inputs=n, n_outputs=1)
+    config = network_config(n_inputs=n, n_outputs=1)
     return Checkpoint(
         Policy(graph, config, Task("any", n, 1, is_discrete=True)), episode, np.array(returns)
     )

@@ -16,7 +16,9 @@ N_TRIALS = 12
 def tiny_study(folder: Path, *over: str, **search: Any) -> Study:
     """Return a study on CartPole whose runs take milliseconds; its teacher is in the folder."""
     folder.mkdir(exist_ok=True)
-    start = RunConfig.for_task("CartPole-v1", episodes=3, held_out=3, expert=teacher(folder))
+    start = RunConfig.for_task(
+        "CartPole-v1", preset="paper", episodes=3, held_out=3, expert=teacher(folder)
+    )
     about: Any = {"task": "CartPole-v1", "start": start, "space": find_space(over or OVER, start)}
     return Study(folder=folder, n_seeds=2, batch=4, **about, **search)
 

@@ -11,7 +11,7 @@ from smgrnn import Graph, GraphEdit, SMGrNN, StructuralPlasticity
 from smgrnn.config import PlasticityConfig
 from smgrnn.graph import EditDraft
 from smgrnn.rules import Evidence
-from support.flat import rules
+from support.flat import paper_net, rules, table
 
 Parameters = Iterable[nn.Parameter]
 
@@ -49,7 +49,7 @@ BUSY = rules(
 
 def network(seed: int = 0, **settings: Any) -> SMGrNN:
     defaults: dict[str, Any] = {"n_hidden": 2, "weight_std": 0.5, "dtype": torch.float64}
-    return SMGrNN(3, 2, seed=seed, **{**defaults, **settings})
+    return paper_net(3, 2, seed=seed, **{**defaults, **settings})
 
 
 def beside_adam(config: PlasticityConfig, seed: int = 0, **settings: Any) -> StructuralPlasticity:
@@ -101,7 +101,7 @@ class By:
 def by(decide: Callable[[Evidence, np.random.Generator], Any], **settings: Any) -> PlasticityConfig:
     """Return settings by which a function decides at every call."""
     rule = By(decide)
-    return PlasticityConfig(growth=rule, pruning=rule, orphan_removal=False, **settings)
+    return table(growth=rule, pruning=rule, orphan_removal=False, **settings)
 
 
 def scripted(*edits: Callable[[EditDraft, Graph], None], **settings: Any) -> PlasticityConfig:

@@ -42,7 +42,7 @@ def teacher(folder: Path) -> str:
 
 
 def tiny(folder: Path, **changes: Any) -> Condition:
-    settings = {"episodes": 5, "expert": teacher(folder), **changes}
+    settings = {"preset": "paper", "episodes": 5, "expert": teacher(folder), **changes}
     return Condition.distill("CartPole-v1", **settings)
 
 

@@ -7,7 +7,7 @@ from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.tuning.space import SPACES, find_space
 
-START = RunConfig.for_task("CartPole-v1")
+START = RunConfig.for_task("CartPole-v1", preset="paper")
 
 
 def test_ranges_and_values_are_read_by_the_kind_of_the_setting() -> None:

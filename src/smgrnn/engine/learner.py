@@ -4,6 +4,7 @@ import operator
 import threading
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from math import inf, isfinite, isnan
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
+from smgrnn.config import USUAL_PRESET, in_own_loop
 from smgrnn.engine.player import Player, widen
 from smgrnn.engine.protection import protection
 from smgrnn.engine.state import LEARNED, Handle, LearnerState, carry_state, make_handle, start_state
@@ -30,7 +32,7 @@ from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
-from smgrnn.graph.settings import NetworkConfig
+from smgrnn.graph.settings import NetworkNumbers, Readout
 from smgrnn.graph.state import Graph, Network, check
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.optimizers import averaged, rate_at
@@ -47,6 +49,7 @@ from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.validation import Count, Probability, checked
 
 Made = TypeVar("Made", bound="Learner")
+LEARNING_NAMES = {entry.name for entry in fields(LearningConfig)}
 DERIVED = ("workspace.", "settings.")
 """Parts of the state that follow from the graph and the settings, and are not saved."""
 _NO_TARGET = np.empty(0)
@@ -67,25 +70,30 @@ class Learner:
 
     Parameters
     ----------
-    config
-        Settings of the network.
+    n_inputs, n_outputs
+        Number of values that go in and that come out.
     learning
-        Optimizer and loss.
+        Optimizer and loss; by default those of the preset.
     plasticity
-        Rules of growth and pruning; by default those of the preset frugal, called every 1000
-        updates.  `PlasticityConfig.paper()`, for loops with episodes, comes closest to the paper.
-        Your own rule is an object with `decide(evidence, rng)`.
+        Rules of growth and pruning; by default those of the preset.  Your own rule is an object
+        with `decide(evidence, rng)`.
+    max_parameters
+        Maximum number of edges; None lets the size follow the error.
+    preset
+        The settings to start from: "frugal", "paper", "as_printed" or a settings file.
     graph
         Start from this graph instead of a random one.
     seed
         Seed of the initial graph and of the rules' random choices.
+    **settings
+        Settings of the network (`NetworkConfig`) and of learning (`LearningConfig`), such as
+        `n_hidden`, `learning_rate` and `loss`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from smgrnn import Learner
-    >>> from smgrnn.config import NetworkConfig
-    >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2), seed=0)
+    >>> learner = Learner(4, 2, seed=0)
     >>> action = learner.learn([0.1, 0.2, 0.3, 0.4], 1)  # an observation and its label
     >>> learner.end_episode()
     >>> learner.act([0.1, 0.2, 0.3, 0.4]) in (0, 1)
@@ -95,7 +103,7 @@ class Learner:
     (1000,)
     >>> learner.n_updates
     1001
-    >>> twin = Learner(learner.config)
+    >>> twin = Learner(4, 2)
     >>> twin.restore(learner.arrays())
     >>> twin.graph == learner.graph
     True
@@ -103,25 +111,36 @@ class Learner:
 
     def __init__(
         self,
-        config: NetworkConfig,
+        n_inputs: int,
+        n_outputs: int,
+        *,
         learning: LearningConfig | None = None,
         plasticity: PlasticityConfig | None = None,
-        *,
+        max_parameters: int | None = None,
+        preset: str | Path = USUAL_PRESET,
         graph: Graph | None = None,
         seed: int = 0,
+        **settings: Any,
     ) -> None:
-        if config.state_dim != 1:
+        if settings.pop("state_dim", 1) != 1:
             raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
-        self.config = config
-        self.learning = learning or LearningConfig()
-        self.plasticity = plasticity or PlasticityConfig.frugal()
+        usual, changes = in_own_loop(preset), {"loss": "cross_entropy"}
+        changes |= {name: settings.pop(name) for name in LEARNING_NAMES & settings.keys()}
+        self.learning = learning or LearningConfig(**vars(usual.learning.changed(**changes)))
+        self.plasticity = plasticity or usual.plasticity
+        if max_parameters is not None:
+            self.plasticity = self.plasticity.limited(max_parameters)
+        readout: Readout = "sum" if self.learning.loss == "cross_entropy" else "state"
+        network = usual.network.changed(**settings)
+        self.config = config = network.sized(n_inputs, n_outputs, readout)
         self.log = EditLog()
         """Every edit so far, with the number of examples learned before it."""
         self.names: Names | None = None
         """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.loss = 0.0
         """Loss of the example that `learn` learned last."""
-        if config.readout == "sum" and self.learning.loss == "mse":
+        numbers = NetworkNumbers.of(config)
+        if numbers.reads_sums and self.learning.loss == "mse":
             raise ConfigError(
                 "The compiled engine reads sums as the logits of choices; with mse use "
                 "readout='state'."
@@ -167,10 +186,11 @@ class Learner:
         """Start from the graph and weights of an SMGrNN; `SMGrNN.from_network` goes back.
 
         >>> from smgrnn import SMGrNN
-        >>> Learner.from_network(SMGrNN(4, 2, density=1.0)).graph
-        Graph(4 inputs, 0 hidden, 2 outputs, 8 edges)
+        >>> Learner.from_network(SMGrNN(4, 2)).graph
+        Graph(5 inputs, 0 hidden, 2 outputs, 10 edges)
         """
-        made = cls(network.config, learning, plasticity, graph=network.graph, seed=seed)
+        settings: Any = {"learning": learning, "plasticity": plasticity, "seed": seed}
+        made = cls(**vars(network.config), **settings, graph=network.graph)
         made.names = getattr(network, "names", None)
         return made
 
@@ -225,7 +245,7 @@ class Learner:
     def protect(self, fraction: float) -> None:
         """Reduce updates of the edges that matter now by a fraction, and prune none of them.
 
-        >>> learner = Learner(NetworkConfig(n_inputs=1, n_outputs=2, density=1.0))
+        >>> learner = Learner(1, 2, weight_std=0.1)
         >>> before = learner.graph
         >>> learner.protect(1.0)
         >>> _ = learner.learn([1.0], 0)
@@ -328,8 +348,7 @@ class Learner:
     def settle(self) -> None:
         """Call the pruning rule now, as at the end of a run: rules prune to the size asked for.
 
-        >>> rules = PlasticityConfig.frugal(size=3)
-        >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2, density=1.0), plasticity=rules)
+        >>> learner = Learner(4, 2, plasticity=PlasticityConfig(size=3))
         >>> learner.settle()
         >>> learner.graph.n_edges
         3
@@ -449,7 +468,7 @@ class Learner:
     def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
         """Name the inputs and the outputs, for pictures, exports and saved files.
 
-        >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+        >>> learner = Learner(2, 2)
         >>> learner.name(inputs=["height", "speed"], outputs=["wait", "brake"])
         >>> learner.names.outputs
         ('wait', 'brake')
@@ -462,7 +481,7 @@ class Learner:
 
         The code of a user's own rule is not saved.
 
-        >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+        >>> learner = Learner(2, 2)
         >>> learner.save("learner.safetensors")
         >>> Learner.load("learner.safetensors").graph == learner.graph
         True
@@ -479,8 +498,8 @@ class Learner:
     def load(cls, path: str | Path, *, plasticity: PlasticityConfig | None = None) -> Self:
         """Read a learner that `save` wrote; give its `plasticity` if a rule in it is your own.
 
-        >>> Learner(NetworkConfig(n_inputs=2, n_outputs=2)).save("learner.safetensors")
-        >>> Learner.load("learner.safetensors").graph.n_inputs
+        >>> Learner(2, 2).save("learner.safetensors")
+        >>> Learner.load("learner.safetensors").config.n_inputs
         2
         """
         content, arrays = read_arrays(path, "learner")
@@ -531,7 +550,7 @@ class Learner:
         self._engine = _Engine(state, make_handle(state))
 
     def _call_if_due(self, *, is_last: bool) -> None:
-        if self._module.is_due(self.n_updates, is_last=is_last):
+        if self._module.is_due(self._state.watched, is_last=is_last):
             self._call()
 
     def _call(self) -> None:
@@ -572,7 +591,9 @@ class _Engine(NamedTuple):
 
 def _revive(kind: type[Made], settings: Any, arrays: Arrays) -> Made:
     """Return the learner whose state is in these arrays."""
-    learner = kind(*settings, graph=from_arrays(Graph, arrays, "graph."))
+    config, learning, plasticity = settings
+    graph = from_arrays(Graph, arrays, "graph.")
+    learner = kind(**vars(config), learning=learning, plasticity=plasticity, graph=graph)
     learner.restore(arrays)
     return learner
 

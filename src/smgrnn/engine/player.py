@@ -134,7 +134,7 @@ class Player:
     --------
     >>> from smgrnn.config import NetworkConfig
     >>> graph = Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (0, 2, -1.0)])
-    >>> player = Player(graph, NetworkConfig(n_inputs=1, n_outputs=2))
+    >>> player = Player(graph, NetworkConfig(n_inputs=1, n_outputs=2, bias=False))
     >>> actions, outputs = player.act(np.array([[1.0], [-1.0]]))
     >>> actions.tolist(), outputs.shape
     ([0, 1], (2, 2))

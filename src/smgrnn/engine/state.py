@@ -167,7 +167,9 @@ def _example() -> LearnerState:
     """Return the smallest state there is, off which the Numba type of all is read."""
     graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
     module = PlasticityModule(PlasticityConfig.static(), graph, 1, np.random.default_rng(0))
-    return start_state(graph, NetworkConfig(n_inputs=1, n_outputs=1), LearningConfig(), module)
+    return start_state(
+        graph, NetworkConfig(n_inputs=1, n_outputs=1, bias=False), LearningConfig(), module
+    )
 
 
 make_handle, state_of = make_handles(_example(), EngineSettings)

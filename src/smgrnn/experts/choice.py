@@ -13,11 +13,12 @@ Each choice selects among checkpoints on episodes of their own:
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.experts.dqn import Choice, Recipe, changes, train
 from smgrnn.experts.evaluation import FIRST_SEED, Purpose, evaluate_expert
@@ -112,21 +113,14 @@ def late_returns(
     expert: Expert, task: Task, episodes: int = EPISODES, seeds: Sequence[int] = SEEDS
 ) -> Floats:
     """Return the mean return of MLP students over the final quarter of the episodes, by seed."""
-    network = NetworkConfig(
-        n_inputs=task.n_inputs,
-        n_outputs=task.n_outputs,
-        bias=True,
-        n_hidden=HIDDEN,
-        iterations=2,
-        output_activation="identity",
-        carry_state=False,
-    )
-    static, late = PlasticityConfig.static(), []
+    layered: Any = {"preset": "paper", "bias": True, "iterations": 2, "carry_state": False}
+    layered |= {"output_activation": "identity", "plasticity": PlasticityConfig.static()}
+    late, sizes = [], (task.n_inputs, task.n_outputs)
     with closing_env(make_env(task), task.id) as env:
         checked = CheckedEnv(env, task)
         for seed in seeds:
             graph = mlp_graph(task.n_inputs, HIDDEN, task.n_outputs, stream(seed, "init"))
-            student = Learner(network, plasticity=static, graph=graph, seed=seed)
+            student = Learner(*sizes, **layered, n_hidden=HIDDEN, graph=graph, seed=seed)
             returns = []
             for number in range(episodes):
                 shown, total, is_over = (

@@ -29,7 +29,9 @@ def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
     target = n_inputs + chosen // n_sources
     source = chosen % n_sources
     source += source >= target  # a node is not a source of its own
-    weight = config.weight_std * rng.standard_normal(n_edges)
+    usual = 0.1 if config.n_hidden else 0.0
+    std = usual if config.weight_std is None else config.weight_std
+    weight = std * rng.standard_normal(n_edges)
     return Graph.numbered(n_inputs, config.n_outputs, n_nodes, source, target, weight)
 
 

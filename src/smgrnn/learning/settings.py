@@ -141,9 +141,9 @@ class LearningConfig(Settings):
 
     rule: AnyLearningRule = field(default_factory=Backprop)
     """How each edge gets credit for the loss."""
-    optimizer: Optimizer = field(default_factory=Adam)
+    optimizer: Optimizer = field(default_factory=lambda: Adam(bias_correction="edge"))
     """The optimizer and its settings."""
-    learning_rate: Positive = 0.01
+    learning_rate: Positive = 0.003
     """Step size."""
     update: Count | Literal["step", "episode"] = "step"
     """When the weights are updated: after every step, every n steps, or once per episode.  The end
@@ -153,9 +153,9 @@ class LearningConfig(Settings):
     loss: Loss = "cross_entropy"
     """Cross-entropy of a choice, or its mean squared error from 1 for the expert's choice and 0
     ("one_hot") or -1 ("plus_minus") for the others; "mse" is for continuous actions."""
-    schedule: Rate = "constant"
+    schedule: Rate = "falling"
     """The learning rate over a run: constant, or falling linearly to 5 % in the second half."""
-    averaging: Decay = 0.0
+    averaging: Decay = 1e-4
     """Weight-averaging rate; 0 disables it."""
     through_time: Whole = 0
     """Earlier calls that gradients flow back through by the carried states; 0 is the paper's."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
@@ -67,22 +68,77 @@ class Moments(NamedTuple):
     errors: list[Tensor | None]
     """dL/d(sum into each node but inputs) by iteration, once backward() has found it."""
 
-    def note(self, states: Tensor, total: Tensor) -> None:
+    def note(self, states: Tensor, total: Tensor, index: int) -> Tensor:
         """Keep the states before an iteration, and the gradient of its sums when it is known."""
-        index = len(self.errors)
         self.states.append(states.detach())
         self.errors.append(None)
         if total.requires_grad:
             total.register_hook(partial(self.errors.__setitem__, index))
+        return total
 
     def to_numpy(self) -> tuple[Floats, Floats]:
         """Return traces (n, K + 1, n_nodes) and errors (n, K, n_nodes), one per row of a batch."""
         n_nodes = self.states[0].shape[-1]
         traces = torch.stack([each.reshape(-1, n_nodes) for each in self.states], dim=1)
         errors = torch.zeros_like(traces[:, 1:])
-        for index, error in enumerate(self.errors):
+        for index, error in enumerate(self.errors[: errors.shape[1]]):
             if error is not None:
                 flat = error.reshape(len(errors), -1)
                 errors[:, index, n_nodes - flat.shape[-1] :] = flat
         found = [each.to("cpu", torch.float64).contiguous().numpy() for each in (traces, errors)]
         return found[0], found[1]
+
+
+class CompiledMoments(NamedTuple):
+    """The same for `torch.compile`, by operators that it calls and does not look into."""
+
+    key: int
+    """Where the calls are kept, in `COMPILED`."""
+
+    def note(self, states: Tensor, total: Tensor, index: int) -> Tensor:
+        """Keep the states before an iteration, and the gradient of its sums when it is known."""
+        noted: Tensor = _note(states, total, self.key, index)[0]
+        return noted
+
+
+COMPILED: "WeakValueDictionary[int, Any]" = WeakValueDictionary()
+"""Networks whose compiled calls are noted: each has `passes`, a list of Moments, by number."""
+
+
+@torch.library.custom_op("smgrnn::note", mutates_args=())
+def _note(states: Tensor, total: Tensor, key: int, index: int) -> tuple[Tensor, Tensor]:
+    """Return the sums, and the number of the call, which starts with iteration 0."""
+    passes = COMPILED[key].passes
+    if index == 0:
+        passes.append(Moments([], []))
+    passes[-1].states.append(states.clone())
+    passes[-1].errors.append(None)
+    return total.clone(), torch.tensor(len(passes) - 1)
+
+
+@torch.library.custom_op("smgrnn::note_error", mutates_args=())
+def _note_error(error: Tensor, call: Tensor, key: int, index: int) -> Tensor:
+    """Keep the gradient of the sums of an iteration, and return it."""
+    passes, number = COMPILED[key].passes, int(call)
+    if number < len(passes):
+        passes[number].errors[index] = error.clone()
+    return error.clone()
+
+
+def _keep_call(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(output[1])
+    ctx.place = inputs[2:]
+
+
+def _note_backward(ctx: Any, error: Tensor, _: Any) -> Any:
+    return None, _note_error(error, *ctx.saved_tensors, *ctx.place), None, None
+
+
+_note.register_fake(
+    lambda states, total, key, index: (
+        torch.empty_like(total),
+        torch.empty((), dtype=torch.int64),
+    )
+)
+_note_error.register_fake(lambda error, call, key, index: torch.empty_like(error))
+_note.register_autograd(_note_backward, setup_context=_keep_call)

@@ -1,8 +1,11 @@
 """SMGrNN: the growing network as a PyTorch module.  Paper: Sec. III-B."""
 
+import sys
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import count
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
@@ -11,9 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
+from torch.optim.swa_utils import AveragedModel
 
 from smgrnn.arrays import Floats, to_arrays
+from smgrnn.config import USUAL_PRESET, in_own_loop
 from smgrnn.errors import (
+    AttachmentError,
     ConfigError,
     FileFormatError,
     GraphError,
@@ -27,15 +33,23 @@ from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph,
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.propagation import Net
-from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
+from smgrnn.graph.settings import NetworkNumbers
 from smgrnn.graph.state import Graph, Network, check, row_starts
 from smgrnn.learning.credit import Pass, carry_feedback, credit_pass, start_feedback
 from smgrnn.learning.settings import AnyLearningRule, LearningConfig, LearningNumbers
 from smgrnn.learning.through_time import check_window
 from smgrnn.names import Names
-from smgrnn.nn.credit import Call, Moments, credited, gradient_through
+from smgrnn.nn.credit import (
+    COMPILED,
+    Call,
+    CompiledMoments,
+    Moments,
+    credited,
+    gradient_through,
+)
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.validation import checked
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
@@ -45,10 +59,20 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+OWNERS: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[Any]]" = weakref.WeakKeyDictionary()
+"""The `StructuralPlasticity` that edits each network."""
+_keys = count()
+NO_AVERAGED_MODEL = (
+    "AveragedModel cannot follow a network that grows. Use StructuralPlasticity(..., "
+    "averaging=0.001), which keeps the mean weights in `averaged_graph`."
+)
+
+
 class SMGrNN(nn.Module):
     """A directed graph of neurons whose nodes and edges may change between two calls.
 
-    Every keyword of `NetworkConfig` is accepted.  The only parameter is `weight`, one number per
+    By default it has a bias, two iterations, linear outputs and no state from call to call, and
+    every setting of `NetworkConfig` is a keyword.  The only parameter is `weight`, one number per
     edge; it stays the same object through every edit.  `torch.compile` takes the network whole
     (``fullgraph=True``) and recompiles it after an edit.  A NaN in the input is refused on the CPU,
     outside of `torch.compile`.
@@ -59,8 +83,14 @@ class SMGrNN(nn.Module):
         Number of values that go in and that come out.
     graph
         Start from this graph instead of a random one.
+    preset
+        The settings to start from: "frugal", "paper", "as_printed" or a settings file.
     seed
-        Seed of the random initial graph.
+        Seed of the random initial graph; None draws one from torch's generator.
+    batch_first
+        Take sequences too, as torch.nn.RNN does: (batch, time, n_inputs) if True, and (time, batch,
+        n_inputs) if False.  Gradients flow through all steps of a sequence.  It needs a network
+        that carries its state.
     learning_rule
         How backward() gives each edge its gradient: one of `smgrnn.learning`, such as
         `Hebbian(trace_decay=0.5)`, or its name.  A rule other than backprop gives none to the
@@ -76,14 +106,11 @@ class SMGrNN(nn.Module):
     --------
     >>> import torch
     >>> from smgrnn import SMGrNN
-    >>> net = SMGrNN(4, 2, n_hidden=3, iterations=2, seed=0)
-    >>> net(torch.zeros(4)).shape
-    torch.Size([2])
-    >>> net.reset_state()  # before another episode, or another batch
+    >>> net = SMGrNN(4, 2)
     >>> net(torch.zeros(8, 4)).shape
     torch.Size([8, 2])
-    >>> net
-    SMGrNN(4 inputs, 3 hidden, 2 outputs, 32 edges, iterations=2, tanh)
+    >>> net  # the bias is an input
+    SMGrNN(5 inputs, 0 hidden, 2 outputs, 10 edges, iterations=2, relu -> identity)
     >>> net.save("net.safetensors")
     >>> SMGrNN.load("net.safetensors").graph == net.graph
     True
@@ -103,7 +130,10 @@ class SMGrNN(nn.Module):
         n_outputs: int,
         *,
         graph: Graph | None = None,
-        seed: int = 0,
+        preset: str | Path = USUAL_PRESET,
+        seed: int | None = None,
+        state_dim: int = 1,
+        batch_first: bool | None = None,
         learning_rule: AnyLearningRule | str = "backprop",
         through_time: int = 0,
         device: torch.device | str | None = None,
@@ -111,7 +141,12 @@ class SMGrNN(nn.Module):
         **settings: Any,
     ) -> None:
         super().__init__()
-        self.config = NetworkConfig(n_inputs=n_inputs, n_outputs=n_outputs, **settings)
+        seed = new_seed() if seed is None else seed
+        network = in_own_loop(preset).network.changed(**settings)
+        self.config = network.sized(n_inputs, n_outputs, state_dim=state_dim)
+        self.batch_first = checked(batch_first, bool | None, "`batch_first`")
+        if batch_first is not None and not self.config.carry_state:
+            raise ConfigError("Sequences need a network with memory: use carry_state=True.")
         if graph is None:
             graph = initial_graph(self.config, stream(seed, "init"))
         check(graph, self.config)
@@ -131,9 +166,14 @@ class SMGrNN(nn.Module):
         """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.log = EditLog()
         """Every edit so far, with the update after which it was made."""
+        self._is_compiled = False
+        self.is_averaged = False
+        """Whether an `AveragedModel` has a copy, so that no `StructuralPlasticity` may edit it."""
         self.is_watched = False
         """Whether each call keeps its node states and errors for a `StructuralPlasticity`."""
-        self._passes: list[Moments] = []
+        self.passes: list[Moments] = []
+        """Calls that are watched, until `take_moments`."""
+        self._enroll()
         self._past: deque[Call] = deque(maxlen=through_time)
         self._rng = stream(seed, "feedback")
         self._install(graph)
@@ -150,28 +190,54 @@ class SMGrNN(nn.Module):
         `where` is a device and a dtype, and a learning rule other than backpropagation.
 
         >>> from smgrnn import Learner
-        >>> learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
+        >>> learner = Learner(4, 2)
         >>> SMGrNN.from_network(learner, dtype=torch.float64).graph == learner.graph
         True
         """
-        made = cls(**network.config.to_dict(), graph=network.graph, **where)
+        made = cls(**vars(network.config), graph=network.graph, **where)
         made.names = getattr(network, "names", None)
         return made
 
     def forward(self, observation: Tensor) -> Tensor:
         """Clamp the inputs, run K synchronous iterations and return the outputs' states or sums.
 
-        Takes (..., n_inputs) and returns (..., n_outputs); with state_dim F > 1 both have a last
-        axis of F features.  Node states are kept, detached, for the next call.
+        Takes (n_inputs,) or (batch, n_inputs), or sequences (`batch_first`), and returns the same
+        with n_outputs; with state_dim F > 1 both have a last axis of F features.  Node states are
+        kept, detached, for the next call.
         """
-        clamped = self._read(observation)
-        carried = self._carried(clamped)  # states of outputs and hidden nodes
+        if torch.compiler.is_compiling():
+            self._is_compiled = True
+        seen = self._read(observation)
+        n_axes = 2 + (self.config.state_dim > 1)
+        if seen.dim() <= n_axes:
+            carried = self._carried(seen)
+            output, _ = self._step(seen, carried, self._through_past(carried))
+        else:
+            axis = int(bool(self.batch_first))
+            steps, outputs = seen.unbind(axis), []
+            carried = self._carried(steps[0])
+            free = self._through_past(carried)
+            for clamped in steps:
+                output, free = self._step(clamped, free.detach(), free)
+                outputs.append(output)
+            output = torch.stack(outputs, axis)
+        return output if self.config.state_dim == 1 else output.transpose(-1, -2)
+
+    def _through_past(self, carried: Tensor) -> Tensor:
+        """Return the carried states, whose gradient flows back through the earlier calls."""
+        if not (torch.is_grad_enabled() and self._past):
+            return carried
+        through = partial(gradient_through, self._iterate, tuple(self._past))
+        return credited(self.weight, carried, through)
+
+    def _step(self, clamped: Tensor, carried: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
+        """Run one call from states that may have a gradient; return outputs and new states."""
         learns, n_outputs = torch.is_grad_enabled(), self.config.n_outputs
-        moments = Moments([], []) if learns and (self.is_watched or self._is_local) else None
-        start = carried
-        if learns and self._past:
-            through = partial(gradient_through, self._iterate, tuple(self._past))
-            start = credited(self.weight, carried, through)
+        moments: Moments | CompiledMoments | None = None
+        if learns and self.is_watched and torch.compiler.is_compiling():
+            moments = CompiledMoments(self._key)
+        elif learns and (self.is_watched or self._is_local):
+            moments = Moments([], [])
         with torch.set_grad_enabled(learns and not self._is_local):
             free, total = self._iterate(self.weight, clamped, start, moments)
             output = (total if self.config.readout == "sum" else free)[..., :n_outputs]
@@ -182,9 +248,10 @@ class SMGrNN(nn.Module):
         self._state = free.detach().clone()  # callers may change their output in place
         if moments is not None:
             ended = torch.cat([clamped, output, free[..., n_outputs:]], dim=-1)
-            moments.states.append(ended.detach())
+            output = moments.note(ended.detach(), output, self.config.iterations)
+        if isinstance(moments, Moments):
             if self.is_watched:
-                self._passes.append(moments)
+                self.passes.append(moments)
             if self._is_local:
                 if clamped.requires_grad:
                     raise ConfigError(
@@ -193,17 +260,21 @@ class SMGrNN(nn.Module):
                     )
                 credit = partial(self._credit, self._structure, moments)
                 output = credited(self.weight, output, credit)
-        return output if self.config.state_dim == 1 else output.transpose(-1, -2)
+        return output, free
 
     def _iterate(
-        self, weight: Tensor, clamped: Tensor, free: Tensor, moments: Moments | None = None
+        self,
+        weight: Tensor,
+        clamped: Tensor,
+        free: Tensor,
+        moments: Moments | CompiledMoments | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Run K iterations; return the states and the sums that they end with."""
         n_outputs = self.config.n_outputs
         phi_out = _ACTIVATIONS[self.config.output_activation]
         phi = _ACTIVATIONS[self.config.activation]
         weight = weight[self._n_dead :] if self._n_dead else weight
-        for _ in range(self.config.iterations):
+        for index in range(self.config.iterations):
             states = torch.cat([clamped, free], dim=-1)
             message = weight * states.index_select(-1, self.from_nodes)
             is_guarded = message.requires_grad and not states.requires_grad
@@ -211,7 +282,7 @@ class SMGrNN(nn.Module):
                 message.register_hook(partial(self._check_unedited, self._structure))
             total = torch.zeros_like(free).index_add(-1, self.to_nodes, message)
             if moments is not None:
-                moments.note(states, total)
+                total = moments.note(states, total, index)
             if phi is phi_out:
                 free = phi(total)
             else:
@@ -266,7 +337,7 @@ class SMGrNN(nn.Module):
         Traces are the node states before and after each iteration (n, K + 1, n_nodes), errors the
         dL/d(sum into each node) of backward() (n, K, n_nodes); each row of a batch is a pass.
         """
-        passes, self._passes = self._passes, []
+        passes, self.passes = self.passes, []
         n_nodes, n_iterations = self._structure.n_nodes, self.config.iterations
         nothing = np.zeros((0, n_iterations + 1, n_nodes)), np.zeros((0, n_iterations, n_nodes))
         learned = [each for each in passes if any(error is not None for error in each.errors)]
@@ -289,6 +360,14 @@ class SMGrNN(nn.Module):
             wanted = "..., " + ", ".join(map(str, expected))
             raise ShapeError(
                 f"Expected an input of shape ({wanted}). Got {tuple(observation.shape)} instead."
+            )
+        n_more = observation.dim() - len(expected)
+        if n_more > 2 or (n_more == 2 and self.batch_first is None):
+            raise ShapeError(
+                f"An input has at most one axis before its values, the batch. Got shape "
+                f"{tuple(observation.shape)}. For sequences, build the network with "
+                f"batch_first=True for (batch, time, n_inputs), or False for (time, batch, "
+                f"n_inputs)."
             )
         is_seen = observation.is_cpu and not torch.compiler.is_compiling()  # without waiting for it
         if is_seen and not isfinite(observation.sum().item()) and not observation.isfinite().all():
@@ -332,11 +411,11 @@ class SMGrNN(nn.Module):
         than the last edit.  A `StructuralPlasticity` also carries the optimizer's state.
 
         >>> from smgrnn.graph import EditDraft
-        >>> net = SMGrNN(4, 2, density=1.0)
+        >>> net = SMGrNN(4, 2)
         >>> draft = EditDraft(net.graph)
         >>> draft.remove_edge(0)
         >>> net.restructure(draft.finish()).graph
-        Graph(4 inputs, 0 hidden, 2 outputs, 7 edges)
+        Graph(5 inputs, 0 hidden, 2 outputs, 9 edges)
         """
         applied = apply(self.graph, edit, is_trusted=is_trusted)
         with torch.no_grad():
@@ -356,6 +435,8 @@ class SMGrNN(nn.Module):
                 self.feedback = torch.as_tensor(feedback).to(self.weight.device)
                 self.traces = carry_tensor(self.traces, edge_origin)
         self._install(applied.graph)
+        if self._is_compiled:  # or torch would stop compiling after a few sizes
+            torch.compiler.reset()
         last, call = self.log.last
         self.log.append(last + 1 if update is None else max(last, update), call + 1, edit)
         return applied
@@ -442,13 +523,34 @@ class SMGrNN(nn.Module):
         try:
             config, names = network_settings(content)
             dtype = torch.as_tensor(arrays["weight"]).dtype
-            network = cls(**config.to_dict(), graph=network_graph(arrays), dtype=dtype)
+            network = cls(**vars(config), graph=network_graph(arrays), dtype=dtype)
             network.names, network.log = names, log_from(arrays)
             return network
         except Exception as error:  # a stranger may have made it, so anything can be in it
             raise FileFormatError(
                 f"{path} does not describe a network ({reason(error)})."
             ) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy takes over; refuse AveragedModel, which cannot follow edits."""
+        frame = sys._getframe()
+        while frame.f_back is not None:
+            frame = frame.f_back
+            if type(frame.f_locals.get("self")) is AveragedModel:
+                owner = OWNERS.get(self)
+                if owner is not None and owner() is not None:
+                    raise AttachmentError(NO_AVERAGED_MODEL)
+                self.is_averaged = True
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._enroll()
+
+    def _enroll(self) -> None:
+        """Get a number by which compiled calls find this network."""
+        self._key = next(_keys)
+        COMPILED[self._key] = self
 
     def extra_repr(self) -> str:
         """Return a description of the network in one line."""
@@ -458,6 +560,11 @@ class SMGrNN(nn.Module):
 
     def _repr_html_(self) -> str:
         return network_html(repr(self), self.graph, self.config.bias)
+
+
+def new_seed() -> int:
+    """Return a seed from torch's generator, which `torch.manual_seed` governs."""
+    return int(torch.randint(2**31, ()))
 
 
 def carry_tensor(values: Tensor, origin: Tensor, fill: float = 0.0) -> Tensor:

@@ -6,6 +6,7 @@ Paper: Sec. III-C and III-D.
 import warnings
 import weakref
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
+from smgrnn.config import USUAL_PRESET, in_own_loop
 from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
 from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.settings import ACTIVATIONS
@@ -20,7 +22,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.learning.optimizers import average_update, averaged
 from smgrnn.machine import check_memory
-from smgrnn.nn.network import SMGrNN, carry_tensor
+from smgrnn.nn.network import NO_AVERAGED_MODEL, OWNERS, SMGrNN, carry_tensor, new_seed
 from smgrnn.rules import PlasticityConfig, PlasticityModule, UpdateHistory
 from smgrnn.rules.size import Aim
 from smgrnn.rules.statistics import Watched, note_all
@@ -30,9 +32,6 @@ from smgrnn.validation import Decay, Probability, checked
 _NO_EDIT = GraphEdit.empty()
 _FRESH_FROM_GROUP = {"step_size": "lr", "sum": "initial_accumulator_value"}
 """Settings that Rprop's step sizes and Adagrad's sums start from, instead of zero."""
-_attached: "weakref.WeakKeyDictionary[SMGrNN, weakref.ref[StructuralPlasticity]]" = (
-    weakref.WeakKeyDictionary()
-)
 
 
 class StructuralPlasticity:
@@ -48,12 +47,15 @@ class StructuralPlasticity:
     optimizer
         The optimizer that trains it, whose state is carried through every edit, or None.
     config
-        The rules and their settings; by default those of the preset frugal, with a call every 1000
-        updates, and a size that follows the error.  `PlasticityConfig()` has the paper's rules with
-        a call every 100 updates; `PlasticityConfig.paper()`, for loops with episodes, comes closest
-        to the paper's sizes.  Your own rule is an object with `decide(evidence, rng)`.
+        The rules and their settings; by default those of the preset.  Your own rule is an object
+        with `decide(evidence, rng)`.
+    max_parameters
+        Maximum number of edges; None lets the size follow the error.
+    preset
+        "frugal", whose size follows the error; "paper", for loops with episodes, comes closest to
+        the paper's sizes; "as_printed" or a settings file.
     seed
-        Seed of the rules' random choices.
+        Seed of the rules' random choices; None draws one from torch's generator.
     averaging
         Weight-averaging rate; 0 disables it.
     **settings
@@ -69,7 +71,7 @@ class StructuralPlasticity:
     >>> plasticity = StructuralPlasticity(net, optimizer)
     >>> net(torch.ones(4)).sum().backward()
     >>> optimizer.step()
-    >>> plasticity.step()  # an edit is due after 1000 updates
+    >>> plasticity.step()  # an edit is due after 100 updates and 1000 examples
     GraphEdit(+nodes=0, +edges=0, -edges=0, -nodes=0)
     >>> saved = plasticity.state_dict()
     >>> plasticity.load_state_dict(saved)
@@ -88,25 +90,31 @@ class StructuralPlasticity:
         optimizer: torch.optim.Optimizer | None = None,
         config: PlasticityConfig | None = None,
         *,
-        seed: int = 0,
+        max_parameters: int | None = None,
+        preset: str | Path = USUAL_PRESET,
+        seed: int | None = None,
         averaging: float = 0.0,
         **settings: Any,
     ) -> None:
         if optimizer is not None:
             _group(optimizer, network)
-        owner = _attached.get(network)
+        if network.is_averaged:
+            raise AttachmentError(NO_AVERAGED_MODEL)
+        owner = OWNERS.get(network)
         if owner is not None and owner() is not None:
             raise AttachmentError(
                 "Another StructuralPlasticity already edits this network; detach() it first."
             )
         self.network = network
         self.optimizer = optimizer
-        self.config = (config or PlasticityConfig.frugal()).changed(**settings)
+        self.config = (config or in_own_loop(preset).plasticity).changed(**settings)
+        if max_parameters is not None:
+            self.config = self.config.limited(max_parameters)
         self.averaging: float = checked(averaging, Decay, "`averaging`")
-        self._rng = stream(seed, "plasticity")
+        self._rng = stream(new_seed() if seed is None else seed, "plasticity")
         self._has_warned = False
         self._watch()
-        _attached[network] = weakref.ref(self)
+        OWNERS[network] = weakref.ref(self)
 
     def __repr__(self) -> str:
         optimizer = type(self.optimizer).__name__ if self.optimizer else "no optimizer"
@@ -166,13 +174,13 @@ class StructuralPlasticity:
 
     def detach(self) -> None:
         """Let go of the network, so that another module may edit it."""
-        owner = _attached.get(self.network)
+        owner = OWNERS.get(self.network)
         if owner is not None and owner() is self:
             self.network.is_watched = False
-            del _attached[self.network]
+            del OWNERS[self.network]
 
     def _edit_if_due(self, *, is_last: bool) -> GraphEdit:
-        if not self._module.is_due(self.history.n_updates, is_last=is_last):
+        if not self._module.is_due(self._watched, is_last=is_last):
             return _NO_EDIT
         self._watch_if_replaced()
         graph = self._structure._replace(weight=self._observed.copy())

@@ -20,6 +20,9 @@ from smgrnn.rules.settings import PlasticityConfig
 from smgrnn.rules.size import Aim
 from smgrnn.rules.statistics import ACTIVITY, ERROR, SQUARE, STRAIN, Candidates, Statistics, Watched
 
+OFTEN, ENOUGH = 100, 1000
+"""By default, fewest updates and fewest examples between two calls: with batches, the edges need
+time to learn; with single examples, the statistics need examples."""
 NEVER = 2**62
 """An update that is never reached."""
 
@@ -70,22 +73,25 @@ class PlasticityModule:
         ):
             raise ShapeError("The saved statistics belong to a different graph or other rules.")
 
-    def is_due(self, n_updates: int, *, is_last: bool) -> bool:
-        """Return whether a call is due after update `n_updates`, which may end an episode."""
-        config = self.config
+    def is_due(self, watched: Watched, *, is_last: bool) -> bool:
+        """Return whether a call is due after the last update, which may end an episode."""
+        config, n_updates = self.config, watched.history.n_updates
+        since = n_updates - self.last_call
         if config.is_static:
             return False
-        if config.interval != "episode":
-            return n_updates % config.interval == 0 and n_updates > self.last_call
-        least = config.least_updates
-        least_updates = self.aim.interval(n_updates) if least is None else least
-        return is_last and n_updates - self.last_call >= least_updates
+        if config.interval == "episode":
+            least = config.least_updates
+            return is_last and since >= (self.aim.interval(n_updates) if least is None else least)
+        if config.interval is None:
+            n_examples = max(since, int(watched.statistics.n_updates[0]))
+            return n_updates % OFTEN == 0 and n_examples >= ENOUGH
+        return n_updates % config.interval == 0 and since > 0
 
     def next_stop(self, n_updates: int) -> int:
         """Return the update after which the module may be called next; -1 is at episode ends."""
         if self.config.is_static:
             return NEVER
-        interval = self.config.interval
+        interval = self.config.interval or OFTEN
         return -1 if interval == "episode" else (n_updates // interval + 1) * interval
 
     @np.errstate(over="ignore", invalid="ignore")  # the engine stops at weights that diverge

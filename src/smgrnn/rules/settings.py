@@ -32,31 +32,37 @@ NONE = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class PlasticityConfig(Settings):
-    """Settings of the structural plasticity module; defaults are Table A.III where it speaks.
+    """Settings of the structural plasticity module.
+
+    By default growth adds where the gradient is largest, and pruning keeps what contributes most.
+    Both follow `size`, or the error at the outputs without one: see docs/frugal.md.
 
     Examples
     --------
     >>> from smgrnn.config import PlasticityConfig
     >>> from smgrnn.rules import Relay
-    >>> PlasticityConfig(window=50, growth=Relay(interval_width=0.3)).prune_period
+    >>> PlasticityConfig(size=44).pruning.name
+    'contribution'
+    >>> PlasticityConfig.paper(window=50, growth=Relay(interval_width=0.3)).prune_period
     30
     """
 
-    growth: Rule | None = field(default_factory=Relay)
+    growth: Rule | None = field(default_factory=Frugal)
     """The growth rule, an object or the name of one; None adds nothing."""
-    pruning: Rule | None = field(default_factory=Weak)
+    pruning: Rule | None = field(default_factory=Contribution)
     """The pruning rule, an object or the name of one; None removes nothing but orphans."""
     window: Count = 100
     """Weight updates remembered per edge (T)."""
     full_window: bool = True
     """Judge an edge only once it has seen `window` updates; False judges from the first one."""
-    interval: Count | Literal["episode"] = 100
-    """Updates between two calls of the module, or "episode" for a call at each episode's end."""
+    interval: Count | Literal["episode"] | None = None
+    """Updates between two calls of the module, or "episode" for a call at each episode's end; None
+    is every 100 updates, with at least 1000 examples between two calls."""
     least_updates: Whole | None = 0
     """With interval="episode", fewest updates between two calls; earlier episode ends are skipped.
     None is a hundredth of the updates expected in the run, from 500 to 2500, and 1000 where the
     length of the run is not known."""
-    prune_period: Count = 30
+    prune_period: Count = 2
     """Every prune_period-th call prunes, the others grow (s)."""
     orphan_removal: bool = True
     """Remove hidden nodes without incoming or without outgoing edges when pruning."""
@@ -103,6 +109,12 @@ class PlasticityConfig(Settings):
         """Whether one of the rules follows a size."""
         return any(map(follows_size, (self.growth, self.pruning)))
 
+    def limited(self, n_edges: int) -> Self:
+        """Return rules that end with at most so many edges."""
+        if self.follows_size:
+            return self.changed(size=n_edges)
+        return self.changed(max_edges=n_edges)
+
     def needs(self, statistic: Any) -> bool:
         """Return whether one of the rules asks for a statistic."""
         rules = self.growth, self.pruning
@@ -116,35 +128,20 @@ class PlasticityConfig(Settings):
         'episode'
         """
         growth = Relay(max_relays=1, initial_weight=0.04)
-        return cls(growth=growth, interval="episode").changed(**changes)
-
-    @classmethod
-    def frugal(cls, **changes: Any) -> Self:
-        """Return rules that add where the gradient is largest and keep what contributes most.
-
-        They follow `size`, or the error at the outputs without one: see docs/frugal.md.
-
-        >>> PlasticityConfig.frugal(size=44).pruning.name
-        'contribution'
-        """
-        rules = cls(growth=Frugal(), pruning=Contribution(), interval=1000, prune_period=2)
+        rules = cls(growth=growth, pruning=Weak(), interval="episode", prune_period=30)
         return rules.changed(**changes)
 
     @classmethod
     def as_printed(cls, **changes: Any) -> Self:
         """Return the rules exactly as the paper's text states them."""
         growth = Relay(scale="update", explore_inputs=True)
-        return cls(growth=growth, interval=1, history_on_edit="reset").changed(**changes)
+        rules = cls.paper(growth=growth, interval=1, history_on_edit="reset")
+        return rules.changed(**changes)
 
     @classmethod
     def static(cls, **changes: Any) -> Self:
         """Return rules without any structural change: the paper's Static-SMGrNN."""
         return cls(growth=None, pruning=None, orphan_removal=False).changed(**changes)
-
-    @classmethod
-    def growth_only(cls, **changes: Any) -> Self:
-        """Return rules of growth without pruning: the paper's no-prune ablation."""
-        return cls(pruning=None, orphan_removal=False).changed(**changes)
 
 
 class ForeignRule(dict[str, Any]):

@@ -6,7 +6,8 @@ are fractions of the updates expected in the run.
 
 Without a size, the target follows the error at the outputs.  Growth by 15 % is a trial: after a few
 calls either the error has fallen by 1 % for each new edge, and the next trial starts from there, or
-the graph is pruned back and the next waits twice as long.
+the graph is pruned back and the next waits twice as long.  No trial starts once the error is below
+1 % of what it was at the first call.
 """
 
 from dataclasses import astuple, dataclass, fields
@@ -27,6 +28,8 @@ SLACK = 0.15
 PRICE, JUDGED_AFTER, LEAST_TRIAL = 0.01, 3, 6
 """Fraction of the error that an edge must save, growth calls after which a trial is judged, and the
 fewest edges that one may add: enough for a hidden node."""
+SOLVED = 0.01
+"""Fraction of the first error below which no trial starts."""
 LESS = 0.1
 """Fraction of its edges that a graph which reaches the target return loses at a call, down to its
 first size."""
@@ -84,6 +87,8 @@ class Aim:
     """Growth calls until the trial is judged."""
     wait: float = JUDGED_AFTER
     """Growth calls that the next trial waits if this one fails."""
+    first: float = inf
+    """Error at the first call."""
     n_episodes: float = 0.0
     """Episodes so far."""
     n_updates: float = 0.0
@@ -167,6 +172,8 @@ class Aim:
 
     def _follow(self, n_edges: int, strain: float) -> None:
         """Judge the trial under way, and begin the next one when it is time."""
+        if self.first == inf:
+            self.first = strain
         self.countdown -= 1.0
         if self.countdown > 0.0:
             return
@@ -179,7 +186,8 @@ class Aim:
         if is_trial:
             self.wait = JUDGED_AFTER
         self.before, self.strain, self.countdown = n_edges, strain, JUDGED_AFTER
-        self.target = n_edges + max(LEAST_TRIAL, int(SLACK * n_edges))
+        is_solved = strain < SOLVED * self.first
+        self.target = n_edges + (0 if is_solved else max(LEAST_TRIAL, int(SLACK * n_edges)))
 
 
 def target_at(progress: float, size: int) -> float:

@@ -49,7 +49,8 @@ STUDENTS = {
 def new_learner(plan: Plan) -> Learner:
     """Return the student of a run before its first episode."""
     graph = plan.make_graph()
-    made = Learner(plan.network, plan.learning, plan.plasticity, graph=graph, seed=plan.seed)
+    settings: Any = {"learning": plan.learning, "plasticity": plan.plasticity, "seed": plan.seed}
+    made = Learner(**vars(plan.network), **settings, graph=graph)
     if plan.protect > 0.0:
         made.protect(plan.protect)
     return made

@@ -9,6 +9,7 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.graph.state import Graph
+from smgrnn.rules.module import ENOUGH
 from smgrnn.rules.rule import follows_size
 from smgrnn.rules.size import GROWN, Aim
 from smgrnn.tasks import Task
@@ -61,7 +62,7 @@ def pruning_period(rules: PlasticityConfig, steps: Ints) -> int:
     if rules.interval == "episode":
         n_between = max(float(math.ceil(least_updates(rules, int(steps.sum())) / updates)), 1.0)
     else:
-        n_between = rules.interval / updates
+        n_between = (rules.interval or ENOUGH) / updates
     return max(round(rules.prune_period * n_between), 1)
 
 
@@ -74,13 +75,13 @@ def least_updates(rules: PlasticityConfig, n_updates: int) -> int:
 def missed_growth(rules: PlasticityConfig, n_updates: int) -> str | None:
     """Return a sentence if training ended before the first growth call; None otherwise.
 
-    >>> missed_growth(PlasticityConfig(interval=300), 200)
+    >>> missed_growth(PlasticityConfig.paper(interval=300), 200)
     'Nothing could grow: training had 200 updates, and growth begins after 300.'
     """
     if rules.growth is None:
         return None
     first = least_updates(rules, n_updates)
-    first = first if rules.interval == "episode" else max(int(rules.interval), first)
+    first = first if rules.interval == "episode" else max(int(rules.interval or ENOUGH), first)
     last, until = n_updates, ""
     if follows_size(rules.growth):
         last, until = int(GROWN * n_updates), f", of which the first {GROWN:.0%} may grow"

@@ -18,8 +18,7 @@ def record_of(network: Any) -> Record:
     """Return the record of a run, or one of a bare network with the edits that it logged.
 
     >>> from smgrnn import Learner
-    >>> from smgrnn.config import NetworkConfig
-    >>> learner = Learner(NetworkConfig(n_inputs=2, n_outputs=2))
+    >>> learner = Learner(2, 2)
     >>> record_of(learner).final.graph == learner.graph
     True
     """

@@ -16,7 +16,7 @@ from smgrnn.config import RunConfig, RunSettings, check_student
 from smgrnn.errors import ConfigError, plain, short
 from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
-from smgrnn.graph.settings import NetworkConfig
+from smgrnn.graph.settings import NetworkConfig, Readout
 from smgrnn.graph.state import Graph, check
 from smgrnn.learning.settings import LearningConfig, Loss
 from smgrnn.learning.through_time import check_window
@@ -418,16 +418,14 @@ def _check_start(config: RunConfig, task: Task, network: NetworkConfig, before: 
 
 
 def _network(config: RunConfig, task: Task, loss: Loss) -> NetworkConfig:
-    n_inputs, n_outputs = task.n_inputs, task.n_outputs
-    chosen = vars(config.network) | {"n_inputs": n_inputs, "n_outputs": n_outputs}
-    chosen["readout"] = config.network.readout or ("sum" if loss == "cross_entropy" else "state")
+    n_inputs, n_outputs, network = task.n_inputs, task.n_outputs, config.network
     if config.student in MLP_MULTIPLES:
         budget = find_budget(task.id) if config.budget is None else config.budget
         n_parameters = MLP_MULTIPLES[config.student] * budget
-        chosen["n_hidden"] = mlp_width(
-            n_inputs, n_outputs, n_parameters, has_bias=config.network.bias
-        )
-    return NetworkConfig(**chosen)
+        n_hidden = mlp_width(n_inputs, n_outputs, n_parameters, has_bias=network.bias)
+        network = network.changed(n_hidden=n_hidden)
+    readout: Readout = "sum" if loss == "cross_entropy" else "state"
+    return network.sized(n_inputs, n_outputs, readout)
 
 
 def _backend(

@@ -22,12 +22,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smgrnn.arrays import Floats
-from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
+from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
 from smgrnn.errors import ConfigError, ShapeError, plain, suggest
 from smgrnn.graph.state import Graph
-from smgrnn.learning import Adam
 from smgrnn.learning.settings import Loss
 from smgrnn.names import Names
 from smgrnn.policy import Normalisation, Policy
@@ -104,32 +103,22 @@ class _GrowingEstimator(BaseEstimator):
         self, n_features: int, n_outputs: int, interval: int, seed: int, size: int
     ) -> Learner:
         """Return a learner of features and a constant, whose outputs are linear."""
-        network = NetworkConfig(
-            n_inputs=n_features,
-            n_outputs=n_outputs,
-            bias=True,
-            density=1.0,
-            weight_std=0.0,
-            iterations=2,
-            activation="relu",
-            output_activation="identity",
-            carry_state=False,
-        )
-        learning = LearningConfig(
-            learning_rate=self.learning_rate,
-            optimizer=Adam(bias_correction="edge"),
-            loss=self._loss,
-            schedule="falling",
-            averaging=AVERAGED,
-        )
-        rules = PlasticityConfig.frugal(
+        rules = PlasticityConfig(
             growth=BestCandidate(candidate_sources=SOURCES),
             pruning=Contribution(dense_until=RISEN),
             interval=interval,
             size=size,
             window=1,
         )
-        return Learner(network, learning, rules, seed=seed)
+        return Learner(
+            n_features,
+            n_outputs,
+            plasticity=rules,
+            seed=seed,
+            loss=self._loss,
+            learning_rate=self.learning_rate,
+            averaging=AVERAGED,
+        )
 
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Train a new network; early stopping keeps the best one within the budget."""
@@ -177,7 +166,12 @@ class _GrowingEstimator(BaseEstimator):
                 if since >= self.n_iter_no_change:
                     break
         if best is not None:
-            learner = Learner(learner.config, learner.learning, learner.plasticity, graph=best)
+            learner = Learner(
+                **vars(learner.config),
+                learning=learner.learning,
+                plasticity=learner.plasticity,
+                graph=best,
+            )
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self.validation_scores_ = scores if self.early_stopping else None
         self._take(learner)

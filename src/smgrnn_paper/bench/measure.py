@@ -28,8 +28,7 @@ EDGES = 84
 _START = """
 import numpy as np
 from smgrnn import Learner
-from smgrnn.config import NetworkConfig
-learner = Learner(NetworkConfig(n_inputs=4, n_outputs=2))
+learner = Learner(4, 2)
 learner.learn_stream(np.ones((200, 4)), np.ones(200, dtype=int))
 learner.learn(np.ones(4), 1)
 """
@@ -129,7 +128,9 @@ def median_us(run: workload.Run, n: int, repeats: int) -> float:
 
 def _whole_run(task: str, student: Student, episodes: int) -> dict[str, Any]:
     """Time one run with the paper's settings."""
-    run = new_run(task, RunConfig.for_task(task, student=student, episodes=episodes))
+    run = new_run(
+        task, RunConfig.for_task(task, preset="paper", student=student, episodes=episodes)
+    )
     run.train()
     us_per_step = 1e6 * run.seconds / run.episodes.steps.sum()
     return {"task": task, "student": student, "seconds": run.seconds, "step_us": us_per_step}

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.config import NetworkConfig, PlasticityConfig
+from smgrnn.config import PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.graph.state import Graph
 from smgrnn.nn import SMGrNN, StructuralPlasticity
@@ -118,6 +118,5 @@ def called_from_python(graph: Graph, iterations: int) -> Run:
 
 def new_learner(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Learner:
     """Return a compiled learner of this graph; with None it has no plasticity."""
-    config = NetworkConfig(n_inputs=N_INPUTS, n_outputs=N_OUTPUTS, iterations=iterations)
-    never = PlasticityConfig.static(interval=10**9)
-    return Learner(config, plasticity=plasticity or never, graph=graph)
+    sizes, rules = (N_INPUTS, N_OUTPUTS), plasticity or PlasticityConfig.static(interval=10**9)
+    return Learner(*sizes, preset="paper", iterations=iterations, plasticity=rules, graph=graph)

@@ -186,8 +186,13 @@ def controller(tissue: Tissue, task: Task) -> Candidate:
     network = NetworkConfig(
         n_inputs=n_inputs,
         n_outputs=n_outputs,
+        bias=False,
         n_hidden=n_hidden,
         iterations=diameter(tissue.links) + EXTRA_STEPS,
+        activation="tanh",
+        output_activation="tanh",
+        readout="state",
+        carry_state=True,
     )
     return Policy(graph, network, task, student="ndp")
 

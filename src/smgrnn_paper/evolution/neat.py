@@ -135,7 +135,9 @@ def compile_genome(genome: Any, config: Any, task: Task) -> Policy:
         bias=True,
         n_hidden=len(hidden),
         iterations=max(depth[key] for key in outputs),
-        carry_state=False,
+        activation="tanh",
+        output_activation="tanh",
+        readout="state",
     )
     graph = Graph.from_edges(n_inputs, len(outputs), len(hidden), edges)
     return Policy(graph, network, task, student="neat")

@@ -50,7 +50,7 @@ def _operators() -> dict[str, Condition]:
             "max_parameters": size,
         }
         found[place] = Condition.distill(
-            task, episodes=GROWTH_EPISODES, plasticity=rules[name], **start
+            task, preset="paper", episodes=GROWTH_EPISODES, plasticity=rules[name], **start
         )
 
     for task, iterations, size in product(GROWTH_TASKS, (1, 2), (None, EQUAL_SIZE)):
@@ -97,6 +97,7 @@ def _credit() -> dict[str, Condition]:
         for iterations, n in product(ITERATIONS, WINDOWS):
             found[f"{task}/k{iterations}-n{n}"] = Condition.distill(
                 task,
+                preset="paper",
                 student="static",
                 episodes=episodes,
                 iterations=iterations,
@@ -105,6 +106,7 @@ def _credit() -> dict[str, Condition]:
             )
         found[f"{task}/mlp"] = Condition.distill(
             task,
+            preset="paper",
             student="mlp-100",
             budget=220,  # about as many as the graph has edges
             episodes=episodes,
@@ -141,7 +143,12 @@ LOCAL_STUDENTS: dict[str, dict[str, Any]] = {
 def _local() -> dict[str, Condition]:
     return {
         f"{task}/{rule}-k{iterations}-{name}": Condition.distill(
-            task, episodes=episodes, iterations=iterations, learning={"rule": rule}, **student
+            task,
+            preset="paper",
+            episodes=episodes,
+            iterations=iterations,
+            learning={"rule": rule},
+            **student,
         )
         for task, episodes in LOCAL_EPISODES.items()
         for rule in RULES
@@ -207,7 +214,7 @@ def _sequences() -> dict[str, Condition]:
     found: dict[str, Condition] = {}
 
     def add(tasks: tuple[str, ...], name: str, *, cue: bool = False) -> None:
-        settings = SEQUENCE_STUDENTS[name]
+        settings = {"preset": "paper", **SEQUENCE_STUDENTS[name]}
         made = Condition.sequence(tasks, cue=cue, episodes=SEQUENCE_EPISODES[tasks], **settings)
         found[f"{made.task}/{name}{'-cue' if cue else ''}"] = made
 
@@ -218,7 +225,8 @@ def _sequences() -> dict[str, Condition]:
     for name in ("paper", "frugal"):
         add(REVISITED, name)
         for sequence, episodes in SEQUENCE_EPISODES.items():
-            alone = Condition.distill(sequence[-1], episodes=episodes, **SEQUENCE_STUDENTS[name])
+            settings = {"preset": "paper", **SEQUENCE_STUDENTS[name]}
+            alone = Condition.distill(sequence[-1], episodes=episodes, **settings)
             found[f"{sequence[-1]}/{name}"] = alone
     return found
 

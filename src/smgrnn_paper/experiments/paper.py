@@ -1,7 +1,7 @@
 """The paper's experiments, and ours on the teachers that they have.  Paper: Sec. IV, Appendix A.
 
 The paper prints 2000 episodes and 10 runs for the main experiments and does not print which seeds;
-here they are 0, 1, ….  Everything that is not changed by a condition is the default of RunConfig.
+here they are 0, 1, ….  Everything that is not changed by a condition is the preset paper's.
 The paper trains one expert per task.  So does this reproduction: each was selected by its own
 quality alone (docs/deviations.md).  `TEACHER_COMPARISON` asks how much hangs on them.
 
@@ -34,7 +34,12 @@ Conditions = Mapping[str, AnyCondition]
 
 def standard(task: str, **changes: Any) -> Condition:
     """Return the growing and pruning network of the main experiments, with some changes."""
-    settings = {"episodes": EPISODES, "teachers": TEACHERS.get(task, ()), **changes}
+    settings = {
+        "preset": "paper",
+        "episodes": EPISODES,
+        "teachers": TEACHERS.get(task, ()),
+        **changes,
+    }
     return Condition.distill(task, **settings)
 
 

@@ -238,7 +238,7 @@ def refutations(reading: Reading, printed: Iterable[Target]) -> tuple[Target, ..
             n_steps = reading.update if isinstance(reading.update, int) else 1
             assert isinstance(reading.interval, int)
             calls = condition.episodes * math.ceil(MOST_STEPS / n_steps) // reading.interval
-        most = reading.max_relays * (calls - calls // PlasticityConfig.prune_period)
+        most = reading.max_relays * (calls - calls // PlasticityConfig.paper().prune_period)
         if target.metric == "net_growth_nodes" and target.mean > most:
             found.append(target)
         elif target.metric == "n_nodes":

@@ -78,7 +78,7 @@ def test_given_runs_or_those_of_the_store_are_shown_side_by_side(
 
 
 def test_one_task_can_be_shown_alone(runs: list[Path], smgrnn: Command, tmp_path: Path) -> None:
-    other = fabricate(Condition.distill("Acrobot-v1"), 0)
+    other = fabricate(Condition.distill("Acrobot-v1", preset="paper"), 0)
     other.save(tmp_path / "other.safetensors")
     words = ("frontier", *runs, "other.safetensors", "--json")
     for more, tasks in (

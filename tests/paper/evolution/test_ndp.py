@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from smgrnn.arrays import Bools, Floats
-from smgrnn.engine import Learner
 from smgrnn.graph.state import Graph, check
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, find_task
@@ -23,6 +22,7 @@ from smgrnn_paper.evolution.ndp import (
     n_parameters,
 )
 from smgrnn_paper.evolution.search import TooSmall
+from support.flat import learner_of
 
 TOY = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
 SATURATED = 100.0  # a weight that makes tanh a sign
@@ -127,7 +127,7 @@ def test_the_engine_runs_a_controller_as_the_matrix_says() -> None:
     found = controller(tissue, task)
     assert isinstance(found, Policy)
     check(found.graph)
-    learner = Learner(found.config, graph=found.graph)
+    learner = learner_of(found.config, graph=found.graph)
     states = np.zeros(tissue.n_nodes)
     for observation in np.random.default_rng(0).normal(size=(5, 3)):
         states[:3] = observation

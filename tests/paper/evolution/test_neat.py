@@ -10,12 +10,12 @@ import neat
 import numpy as np
 import pytest
 
-from smgrnn.engine import Learner
 from smgrnn.errors import ConfigError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task
 from smgrnn_paper.evolution.neat import NEATSearch, compile_genome, read_settings
+from support.flat import learner_of
 
 TOY = Task(id="toy", n_inputs=2, n_outputs=2, is_discrete=True)
 DEFAULT = files("smgrnn_paper.evolution").joinpath("neat_configs", "default.ini").read_text()
@@ -47,7 +47,7 @@ def write(tmp_path: Path) -> Write:
 
 def run(policy: Policy, observation: Any) -> tuple[int, Any]:
     """Return the action and the outputs of a policy, run by the compiled engine."""
-    learner = Learner(policy.config, graph=policy.graph)
+    learner = learner_of(policy.config, graph=policy.graph)
     action = learner.act([*observation, 1.0])
     assert isinstance(action, int)
     return action, learner.outputs

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from smgrnn.arrays import Bools, Floats
-from smgrnn.config import NetworkConfig
 from smgrnn.errors import ConfigError, NonFiniteError, ShapeError
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
@@ -15,13 +14,14 @@ from smgrnn.tasks import Task
 from smgrnn_paper.evolution.ndp import NDPSearch
 from smgrnn_paper.evolution.neat import NEATSearch
 from smgrnn_paper.evolution.search import Candidate, Search, TooSmall
+from support.flat import network_config
 
 TASK = Task(id="toy", n_inputs=1, n_outputs=2, is_discrete=True)
 
 
 def policy(weight: float) -> Policy:
     graph = Graph.from_edges(1, 2, edges=[(0, 1, weight)])
-    return Policy(graph, NetworkConfig(n_inputs=1, n_outputs=2), TASK)
+    return Policy(graph, network_config(n_inputs=1, n_outputs=2), TASK)
 
 
 class Scripted(Search):

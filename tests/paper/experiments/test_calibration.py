@@ -73,7 +73,7 @@ def test_every_reading_is_another_and_each_stage_runs_those_it_names() -> None:
 
 @pytest.mark.parametrize("reading", [NEAR, READINGS[-1], PAPER])
 def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> None:
-    usual = Condition.distill("CartPole-v1")
+    usual = Condition.distill("CartPole-v1", preset="paper")
     applied = reading.apply(usual)
     settings = applied.settings
     spread = reading.initial_weight if reading.spread == "new" else reading.spread
@@ -90,7 +90,9 @@ def test_a_reading_is_found_again_in_the_settings_it_makes(reading: Reading) -> 
     }
     assert found.items() <= settings.named().items()
     assert (applied.key(0) == usual.key(0)) == (reading == PAPER)
-    static = reading.apply(Condition.distill("CartPole-v1", student="static")).settings
+    static = reading.apply(
+        Condition.distill("CartPole-v1", preset="paper", student="static")
+    ).settings
     assert static.plasticity.is_static
     assert static.network.weight_std == spread
 

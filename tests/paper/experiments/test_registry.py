@@ -132,7 +132,9 @@ def test_the_command_runs_what_is_missing_and_exits_with_1_if_a_run_failed(
     # The weights overflow at once.
     fails = {"optimizer": "sgd", "learning_rate": 1e308, "update": "step"}
     conditions = {
-        name: Condition.distill("CartPole-v1", n_hidden=1, episodes=2, learning=learning)
+        name: Condition.distill(
+            "CartPole-v1", preset="paper", n_hidden=1, episodes=2, learning=learning
+        )
         for name, learning in (("good", {}), ("bad", fails))
     }
     experiment = replace(EXPERIMENTS["final-topologies-v3"], conditions=conditions, more={})

@@ -65,7 +65,7 @@ def run(
     return record if graph is None else with_graph(record, graph)
 
 
-CARTPOLE = Condition.distill("CartPole-v1", episodes=4)
+CARTPOLE = Condition.distill("CartPole-v1", preset="paper", episodes=4)
 EVOLUTION = EvolutionCondition.evolve("CartPole-v1", rollouts=4, population=2)
 
 
@@ -193,7 +193,7 @@ def test_candidates_too_small_to_play_have_no_return() -> None:
 
 
 def test_figure_7_carries_xor_on_to_the_end_and_shows_final_sizes() -> None:
-    xor = Condition.distill("xor", episodes=4)
+    xor = Condition.distill("xor", preset="paper", episodes=4)
     records = {
         "xor/smgrnn": [run(xor, sizes=[4, 5])],
         "CartPole-v1/smgrnn": [run(CARTPOLE, sizes=[6, 6, 6, 7, 7, 7, 8, 9])],

@@ -64,11 +64,14 @@ def group(kind: str, n_parameters: int, *returns: float, task: str = TASK) -> Gr
     [
         (FRUGAL, "frugal"),
         (frugal(keep=0.975), "kept 97.5 %"),
-        (Condition.distill(TASK), "paper"),
-        (Condition.distill(TASK, plasticity={"growth": "exploration"}), "exploration"),
-        (Condition.distill(TASK, student="static"), "static"),
-        (Condition.distill(TASK, student="growth-only"), "growth only"),
-        (Condition.distill(TASK, student="mlp-200"), "MLP"),
+        (Condition.distill(TASK, preset="paper"), "paper"),
+        (
+            Condition.distill(TASK, preset="paper", plasticity={"growth": "exploration"}),
+            "exploration",
+        ),
+        (Condition.distill(TASK, preset="paper", student="static"), "static"),
+        (Condition.distill(TASK, preset="paper", student="growth-only"), "growth only"),
+        (Condition.distill(TASK, preset="paper", student="mlp-200"), "MLP"),
         (frugal("mlp-pruned", budget=23, max_parameters=8), "MLP, pruned"),
         (EvolutionCondition.evolve(TASK, method="ndp"), "NDP"),
     ],
@@ -108,7 +111,7 @@ def test_seeds_are_a_group_with_mean_and_interval_and_unfinished_runs_do_not_cou
 
 
 def test_groups_are_in_the_order_of_tasks_and_kinds_then_by_size() -> None:
-    acrobot = Condition.distill("Acrobot-v1")
+    acrobot = Condition.distill("Acrobot-v1", preset="paper")
     sizes = ((mlp(23), 23), (acrobot, 9), (FRUGAL, 8), (mlp(9), 9))
     found = group_runs([run(condition, 0, 1, n) for condition, n in sizes])
     names = [(each.task, each.name) for each in found]

@@ -84,7 +84,7 @@ def test_net_growth_is_counted_from_after_the_first_episode(paper: Paper) -> Non
 
 
 @pytest.mark.parametrize("name", ["density", "n_hidden", "iterations", "episodes", "activation"])
-def test_the_defaults_of_a_run_are_those_stated(paper: Paper, name: str) -> None:
-    config = RunConfig()
+def test_the_settings_of_the_preset_are_those_stated(paper: Paper, name: str) -> None:
+    config = RunConfig.for_task("CartPole-v1", preset="paper")
     owner: Any = config.network if hasattr(config.network, name) else config
     assert getattr(owner, name) == paper.settings[name].value

@@ -31,7 +31,7 @@ from smgrnn_paper.report.topology import (
 from support import fabricated
 from support.fabricated import fabricate
 
-RECORD = fabricate(Condition.distill("CartPole-v1", episodes=8), 0)
+RECORD = fabricate(Condition.distill("CartPole-v1", preset="paper", episodes=8), 0)
 EVOLVED = fabricate(EvolutionCondition.evolve("CartPole-v1", rollouts=8, population=2), 0)
 
 
@@ -148,7 +148,7 @@ def test_the_range_of_weights_is_that_of_equal_numbers() -> None:
 
 def having(**figures: Any) -> Record:
     """Return a run with these figures in its summary."""
-    return fabricate(Condition.distill("CartPole-v1", episodes=8), 0, **figures)
+    return fabricate(Condition.distill("CartPole-v1", preset="paper", episodes=8), 0, **figures)
 
 
 def played(*returns: float) -> Record:

@@ -142,7 +142,7 @@ def draw_growth_ablation(records: Records) -> Figure:
 def draw_initial_topology(records: Records) -> Figure:
     """Draw nodes above and their growth per episode below, a column for each task."""
     (figure, body), width = fig.new_figure(4.6), style.smoothing(records)
-    growth_width, period = style.smoothing(records, 10), PlasticityConfig().prune_period
+    growth_width, period = style.smoothing(records, 10), PlasticityConfig.paper().prune_period
     if growth_width >= period:  # whole periods have as much growth in them as pruning
         growth_width += -growth_width % period
     axes = style.task_grid(body, ("nodes", "growth\n(nodes per episode)"))
@@ -212,7 +212,7 @@ def _draw_end(ax: Axes, place: int, runs: Sequence[Record], look: fig.Look) -> N
 def draw_hyperparameter_sweeps(records: Records) -> Figure:
     """Draw four panels, one for each setting: late return and final nodes on both tasks."""
     figure, body = fig.new_figure(6.6)
-    places, rules = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04), PlasticityConfig()
+    places, rules = GridSpec(2, 2, figure, wspace=0.04, hspace=0.04), PlasticityConfig.paper()
     for number, (setting, levels) in enumerate(SWEEPS.items()):
         panel = body.add_subfigure(places[number])
         fig.name_panel(panel, number, f"By {NAMES[setting]}")
