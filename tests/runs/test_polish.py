@@ -1,5 +1,6 @@
 """Polish: the search finds what there is, raises returns, and is exact wherever it is played."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn import Run
+from smgrnn import Graph, Plan, Policy, Run
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.runs import polish
@@ -95,6 +96,17 @@ def test_another_objective_begins_a_search_again(tmp_path: Path, objective: Any)
     run = tiny(tmp_path, polish=300)
     at_once = tiny(tmp_path, polish=300, polish_for=objective)
     assert run.polish(300, objective=objective).record.fingerprint == at_once.record.fingerprint
+
+
+def test_a_network_without_weights_has_nothing_to_polish(tmp_path: Path) -> None:
+    record = tiny(tmp_path, "run", select="final", max_parameters=None).record
+    last, plan = record.final.policy, record.plan
+    assert isinstance(plan, Plan)
+    plan = replace(plan, polish=300)
+    graph = Graph.from_edges(last.graph.n_inputs, last.graph.n_outputs)
+    bare = Policy(graph, last.config, last.task, student=last.student)
+    empty = replace(record, plan=plan, students={"final": bare}, held_out=np.zeros(0))
+    assert "polish" not in Run(plan, record=empty).train().summary()
 
 
 def test_what_has_no_return_or_no_threshold_is_refused(tmp_path: Path) -> None:

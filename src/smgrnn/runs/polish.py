@@ -9,6 +9,7 @@ selected on further episodes, which are neither those of the search nor the held
 
 import multiprocessing
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
@@ -265,7 +266,10 @@ def playing(policy: Policy, task: Task, backend: Backend) -> Iterator[Play]:
 
         def there(weights: Floats, seeds: list[int]) -> Floats:
             futures = [pool.submit(_play, content, each, seeds) for each in weights]
-            return np.array([each.result() for each in futures])
+            try:
+                return np.array([each.result() for each in futures])
+            except BrokenExecutor:  # a process died, such as for lack of memory
+                return here(weights, seeds)
 
         yield there
 

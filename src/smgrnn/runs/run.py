@@ -326,7 +326,8 @@ class Run(Session[Plan]):
                 self._update(checkpoints=last)
             for checkpoints in halved(self.record.checkpoints, self._try_out, plan.n_episodes):
                 self._update(checkpoints=checkpoints)
-        if plan.polish and not (search is not None and search.is_hopeless(self.selected.mean)):
+        is_hopeless = search is not None and search.is_hopeless(self.selected.mean)
+        if plan.polish and self.selected.n_parameters and not is_hopeless:
             yield from self._polish()
 
     def _polish(self) -> Iterator[None]:
