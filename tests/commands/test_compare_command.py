@@ -41,7 +41,7 @@ def test_runs_are_told_side_by_side_and_seeds_as_one(folder: Path, smgrnn: Comma
     said = smgrnn("compare", folder / "slow-0", folder / "slow-1", folder / "fast")
     assert (said.code, said.err) == (0, "")
     head, slow, fast, *_ = said.out.splitlines()
-    assert head.split()[:3] == ["CartPole-v1", "Student", "Runs"]
+    assert head.split()[:3] == ["CartPole-v1", "Preset", "Runs"]
     assert slow.startswith(f"{folder / 'slow'} ")
     # 405 over two runs that are 10 apart: 12.7062 standard errors of 5 to either side.
     assert "405.0 [341.5, 468.5]" in slow
@@ -49,7 +49,7 @@ def test_runs_are_told_side_by_side_and_seeds_as_one(folder: Path, smgrnn: Comma
     assert "450.0 [437.3, 462.7]" in fast
     assert f"learning.learning_rate: 0.01 ({folder / 'slow'});" in said.out.replace("\n    ", " ")
     assert " %" in slow
-    assert slow.rstrip().endswith(" s")
+    assert max(map(len, said.out.splitlines()[:3])) <= len(str(folder)) + 75
 
 
 def test_a_folder_of_runs_stands_for_all_of_them(folder: Path, smgrnn: Command) -> None:

@@ -13,10 +13,12 @@ from smgrnn.pages.comparison import (
     comparison_table,
     differing_settings,
     group_named,
+    preset_of,
 )
 from smgrnn.pages.page import DataTable
 from smgrnn.runs.folder import load_runs
 from smgrnn.storage import write_file, writing
+from smgrnn.text import MISSING
 
 MOST_SETTINGS = 12
 """Most settings that are listed; students of different kinds differ in most of theirs."""
@@ -51,9 +53,16 @@ def run(args: Namespace, output: Output) -> None:
 
 def describe_settings(groups: Sequence[Compared]) -> str:
     """Return the settings that differ, each with its values and the runs that have them."""
-    differing = differing_settings(groups)
+    changes = {each.name: preset_of(each.records[0].plan) for each in groups}
+    names = {name for _, _, changed in changes.values() for name in changed}
+    differing = {
+        name: {group: own.get(name, MISSING) for group, (_, own, _) in changes.items()}
+        for name in sorted(names)
+    }
+    differing = {name: each for name, each in differing.items() if len({*each.values()}) > 1}
     if not differing:
-        return "They differ in nothing but their seed."
+        is_one = len({preset for preset, _, _ in changes.values()}) == 1
+        return f"They differ in nothing but their {'seed' if is_one else 'preset'}."
     lines, width = ["Settings that differ:"], line_width()
     for name, values in list(differing.items())[:MOST_SETTINGS]:
         owners: dict[str, list[str]] = {}

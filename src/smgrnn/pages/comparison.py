@@ -4,33 +4,33 @@ import math
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from os.path import commonprefix
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from smgrnn.config import NO_PRESETS, Preset, RunConfig
 from smgrnn.errors import plain
 from smgrnn.pages.page import Block, DataTable, Illustration, html
 from smgrnn.runs.metrics import held_out_likeness
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
-from smgrnn.text import MISSING, duration, number
+from smgrnn.text import MISSING, number
 from smgrnn.validation import flatten
 
 K = TypeVar("K")
 Stated = dict[str, str]  # settings as texts, by dotted names
 NOTE = (
-    "Runs that differ in nothing but their seed are one line. Held-out return: the mean of "
-    "selected networks [Student’s 95 % interval, over runs; of a single run, over its episodes]. "
-    "Late return: the mean over the final quarter of the episodes (of an evolution, of the best of "
-    "each generation). Parameters: the median of selected networks. Agreement: with the teacher, "
-    "late in training. Time: to train one run."
+    "Runs that differ in nothing but their seed are one line. Return: the mean of selected "
+    "networks in new episodes [Student’s 95 % interval, over runs; of a single run, over its "
+    "episodes]. Kept: the share of the expert's return beyond that of a random policy. "
+    "Parameters: the median of selected networks. Episodes: of training."
 )
 CAPTION = (
     "Return, with the task's threshold; nodes, inputs and outputs included; agreement with the "
     "teacher. A dot is where the mean of 100 returns first reaches the threshold."
 )
-MEANS = ("late_return", "late_agreement", "seconds")
+MEANS = ("kept", "late_return", "late_agreement", "seconds")
 RULES = ("plasticity.growth", "plasticity.pruning")
 
 
@@ -59,6 +59,22 @@ def stated_settings(plan: AnyPlan) -> Stated:
     stated = flatten(content)
     rules = {name: "none" for name in RULES if stated.get(name, "") is None}
     return {name: plain(str(value)) for name, value in (stated | rules).items()}
+
+
+def preset_of(plan: AnyPlan) -> tuple[str, Stated, set[str]]:
+    """Return the preset a run is closest to, its settings, and which of them differ from it."""
+    asked = plan.asked if isinstance(plan, Plan) else None
+    if asked is None:
+        stated = stated_settings(plan)
+        return plan.student, stated, {*stated} - {"task"}
+    own = {name: each for name, each in asked.named().items() if name not in NO_PRESETS}
+    changed: dict[str, set[str]] = {}
+    for preset in get_args(Preset):
+        usual = RunConfig.for_task(plan.task.id, preset=preset, student=asked.student).named()
+        changed[preset] = {name for name in own if (name, own[name]) not in usual.items()}
+    closest = min(changed, key=lambda preset: len(changed[preset]))
+    name = closest if asked.student == "smgrnn" else f"{closest}, {asked.student}"
+    return name, {name: plain(str(each)) for name, each in own.items()}, changed[closest]
 
 
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
@@ -100,6 +116,7 @@ class Compared(NamedTuple):
             "name": self.name,
             "task": self.task,
             "student": self.records[0].plan.student,
+            "preset": preset_of(self.records[0].plan)[0],
             "seeds": [record.plan.seed for record in self.records],
             "episodes": [record.episodes.n for record in self.records],
             "parameters": float(np.median([it.selected.n_parameters for it in self.records])),
@@ -112,20 +129,19 @@ class Compared(NamedTuple):
         """Return its row in a table."""
         found = self.to_dict()
         decimals = 1 if self.records[0].plan.task.recording is None else 4
-        held_out, late, agreement, seconds = (found[name] for name in ("held_out", *MEANS))
-        spread = time = MISSING
+        held_out, spread, kept = found["held_out"], MISSING, found["kept"]
+        episodes = "–".join(
+            f"{n}" for n in sorted({min(found["episodes"]), max(found["episodes"])})
+        )
         if held_out is not None:
             ends = (held_out[name] for name in ("mean", "low", "high"))
             mean, *interval = (number(it, decimals) for it in ends if it is not None)
             spread = mean if set(interval) <= {mean} else f"{mean} [{', '.join(interval)}]"
-        if seconds is not None:
-            time = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
         return (
-            *(self.task, self.name, found["student"], str(len(self.records)), spread),
-            MISSING if late is None else number(late, decimals),
+            *(self.task, self.name, found["preset"], str(len(self.records)), spread),
+            MISSING if kept is None else f"{number(100 * kept, 0)} %",
             f"{found['parameters']:g}",
-            MISSING if agreement is None else f"{100 * agreement:.1f} %",
-            time,
+            episodes,
         )
 
 
@@ -186,10 +202,10 @@ def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
 
 def comparison_table(groups: Sequence[Compared]) -> DataTable:
     """Return a row for each group."""
-    metrics = ("Runs", "Held-out return", "Late return", "Parameters", "Agreement", "Time")
+    metrics = ("Runs", "Return", "Kept", "Parameters", "Episodes")
     return DataTable.of(
         "Runs side by side",
-        ("Task", "Run", "Student", *metrics),
+        ("Task", "Run", "Preset", *metrics),
         [group.texts() for group in groups],
         n_labels=3,
         note=NOTE,
