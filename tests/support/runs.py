@@ -108,7 +108,7 @@ def contents(folder: Path) -> dict[str, Any]:
     found["snapshots"] = [np.asarray(column).tolist() for column in record.snapshots]
     found["resume"] = digest("resume", None, record.resume or {})
     report = json.loads((folder / "run.json").read_text())
-    for name in ("seconds", "selection_seconds", "run_dir"):
+    for name in ("seconds", "selection_seconds", "selection_episodes", "run_dir"):  # effort
         report["summary"].pop(name, None)
     report["summary"].get("polish", {}).pop("seconds", None)
     return {**found, "run.json": report}
