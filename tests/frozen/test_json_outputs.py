@@ -13,7 +13,7 @@ import pytest
 from support.commands import Command
 
 OUTPUTS = Path(__file__).with_name("json_outputs.json")
-UNSTABLE = {"seconds", "wall_seconds", "versions"}
+UNSTABLE = {"seconds", "selection_seconds", "wall_seconds", "versions"}
 """Keys whose values are times, or belong to the machine."""
 SHORT = ("--episodes", "5", "--held-out", "2")
 SEARCH = ("--rollouts", "20", "--population", "10", "--held-out", "2")
