@@ -52,7 +52,7 @@ def evaluate(
     >>> run = smgrnn.distill("CartPole-v1", episodes=5, held_out=1, out="evaluated")
     >>> smgrnn.evaluate("evaluated", episodes=3).shape
     (3,)
-    >>> (smgrnn.evaluate(run, 3) == smgrnn.evaluate(run.policy, 3)).all()
+    >>> smgrnn.evaluate(run, 3).tolist() == smgrnn.evaluate(run.policy, 3).tolist()
     True
     """
     checked(episodes, Count, "The 'episodes' parameter of evaluate")
