@@ -181,7 +181,7 @@ def test_settings_of_a_run_change_by_name_by_part_and_as_a_whole() -> None:
     assert (both.density, both.iterations) == (0.5, 7)
     assert start.with_changes(plasticity={"window": 7}).plasticity.interval == 10
     assert start.with_changes(plasticity=table(window=7)).plasticity.interval == 100
-    with pytest.raises(ConfigError, match=r"^RunConfig has no setting 'episods'. Did you mean"):
+    with pytest.raises(ConfigError, match=r"'episods'.* Did you mean 'episodes'"):
         start.with_changes(episods=3)
     assert RunConfig().learning.loss is None  # and a plain LearningConfig states its loss
     given = RunConfig().with_changes(learning=plain(optimizer=SGD())).learning
@@ -231,7 +231,6 @@ def test_a_choice_and_its_settings_are_set_together_in_any_order() -> None:
     ("text", "sentence"),
     [
         ("window", "takes NAME=VALUE. Got 'window' instead."),
-        ("window=3", "The setting 'window' does not exist. Did you mean 'plasticity.window'?"),
         ("growth.windw=3", "Did you mean 'plasticity.window'?"),
         ("plasticity.growth=relai", "There is no growth rule 'relai'. Did you mean 'relay'?"),
         ("growth.n_candidates=3", "Relay has no setting 'n_candidates'."),
