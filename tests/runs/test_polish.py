@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import smgrnn
-from smgrnn import Graph, Plan, Policy, Run
+from smgrnn import Graph, Policy, Run
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.runs import polish
+from smgrnn.runs.plan import Plan
 from smgrnn.runs.polish import Polish, ranking
 from smgrnn.runs.run import new_run
 from support.runs import contents, settings
