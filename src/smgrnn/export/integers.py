@@ -70,7 +70,8 @@ def integer_program(
         is_bounded = row.activation in CURVED
         bits.append(VALUE_BITS if is_bounded else wanted.get(place, _bits(2 * largest[place])))
         point = CURVE_BITS if is_bounded else bits[-1]
-        rows.append(_row(row, bits, type, min(_fraction(row, bits, type), point + 29), point))
+        fraction = min(_fraction(row, bits, type) // 1, point + 29)  # whole, as it is shifted
+        rows.append(_row(row, bits, type, fraction, point))
     is_choice, first_output = policy.task.is_discrete, len(bits)
     fractions = [_fraction(row, bits, type) for row in program.outputs]
     if is_choice:  # sums are compared, so they have one scale
