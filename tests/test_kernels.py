@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from numba import types
 
 import smgrnn
-from smgrnn import first_use, kernels
+from smgrnn import errors, first_use, kernels
 from smgrnn.engine.state import state_of
 from smgrnn.graph.activation import slope
 from support.commands import python
@@ -27,7 +28,7 @@ OUTER = (
 RUN = """
 from tiny.outer import outer
 answer = outer(1)
-print(answer, sum(outer.stats.cache_hits.values()) if hasattr(outer, "stats") else "Python")
+print(answer, sum(outer.stats.cache_hits.values()))
 """
 
 
@@ -37,8 +38,8 @@ def tiny(tmp_path: Path) -> Path:
     package = tmp_path / "tiny"
     package.mkdir()
     (package / "__init__.py").touch()
-    for module in (kernels, first_use):
-        source = inspect.getsource(module).replace("smgrnn.first_use", "tiny.first_use")
+    for module in (kernels, first_use, errors):
+        source = re.sub(r"smgrnn\.(first_use|errors)", r"tiny.\1", inspect.getsource(module))
         (package / f"{module.__name__.split('.')[1]}.py").write_text(source)
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
@@ -59,6 +60,7 @@ def run(package: Path, script: str = RUN, warning: str = "", **environment: str)
 def test_a_kernel_is_stamped_with_every_file_that_has_kernels() -> None:
     names = {file[0] for file in first_use.package_stamp()[1:]}
     assert {"history.py", "optimizers.py", "propagation.py", "credit.py"} <= names
+    assert {"settings.py", "arrays.py"} <= names  # whose constants and types they use
     assert not {"config.py", "cli.py", "network.py"} & names
 
 
@@ -106,8 +108,24 @@ def test_without_a_place_for_a_cache_kernels_compile_in_memory_and_say_so_once(t
     assert run(tiny, warning=warning, **home, PYTHONDONTWRITEBYTECODE="1") == "2 0"
 
 
-def test_a_full_disk_does_not_stop_a_kernel_nor_does_no_compiler(tiny: Path) -> None:
-    assert run(tiny, NUMBA_DISABLE_JIT="1") == "2 Python"
+def test_a_constant_that_a_kernel_imports_counts_as_its_source(tiny: Path) -> None:
+    (tiny / "number.py").write_text("NUMBER = 1\n")
+    (tiny / "inner.py").write_text(
+        "from tiny.number import NUMBER\n" + INNER.replace("{}", "NUMBER")
+    )
+    assert run(tiny) == "2 0"
+    (tiny / "number.py").write_text("NUMBER = 10\n")
+    assert run(tiny) == "11 0"
+
+
+def test_without_the_compiler_one_sentence_says_what_to_unset(tmp_path: Path) -> None:
+    words = ("-m", "smgrnn", "distill", "xor")
+    done = python(*words, folder=tmp_path, NUMBA_DISABLE_JIT="1")
+    sentence = "smgrnn: Numba's compiler is needed: unset NUMBA_DISABLE_JIT.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", sentence)
+
+
+def test_a_full_disk_does_not_stop_a_kernel(tiny: Path) -> None:
     full = "def full(*_):\n    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))"
     script = f"import os, errno\n{full}\nos.replace = full\n{RUN}"
     warning = "Compiled code cannot be kept: No space left on device."

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +134,36 @@ def test_a_file_and_its_folder_are_synced_before_the_write_is_over(
 
     monkeypatch.setattr(os, "fsync", note)
     write_file(path, b"content")
-    assert synced == [f".{path.name}.{os.getpid()}.partial", path.parent.name]
+    partial, folder = synced
+    assert re.fullmatch(rf"\.{path.name}\.[0-9a-f]+\.partial", partial)
+    assert folder == path.parent.name
     assert path.read_bytes() == b"content"
     synced.clear()
     make_folder(path.parent / "a" / "b")
     assert synced == ["a", path.parent.name]
+
+
+def test_two_writers_with_one_process_id_save_side_by_side(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In two containers that share a folder; each removed the other's partial file."""
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+
+    def work(number: int) -> None:
+        for _ in range(40):
+            write_arrays(path, "thing", {"x": number}, {"a": np.full(999, number)})
+            assert set(read_arrays(path, "thing")[1]["a"].tolist()) <= {0, 1}
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(work, range(2)))
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63), np.nan])
+def test_a_number_out_of_range_is_refused_whatever_it_stands_for(path: Path, value: Any) -> None:
+    """The next id of a node overflowed, and compiled code wrote out of bounds."""
+    write_arrays(path, "thing", {}, {"next_node_id": np.array([3, value])})
+    with pytest.raises(FileFormatError, match=r"holds a number out of range, in 'next_node_id'\.$"):
+        read_arrays(path, "thing")
 
 
 def test_arrays_and_settings_of_any_kind_round_trip(path: Path) -> None:

@@ -10,6 +10,8 @@ import sys
 import traceback
 import warnings
 from argparse import Namespace
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import Any
 
 from smgrnn import __version__
@@ -56,6 +58,7 @@ def parser() -> Parser:
 def main() -> None:
     """Run the command line; a user's mistake ends it with one sentence and exit code 2."""
     gc.set_threshold(GARBAGE)
+    _prepare_output()
     args = Namespace(debug=False)
     try:
         with warnings.catch_warnings(), needs():
@@ -81,12 +84,30 @@ def main() -> None:
             sentence = f"There is not enough memory: {reason(error)}."
         elif isinstance(error, OSError) and not isinstance(error, SmgrnnError):
             sentence = f"{error.filename or 'A file'} cannot be written: {error.strerror}."
+            if error.errno is None:  # as of a library that does not fit into memory
+                sentence = f"{reason(error)}."
         elif isinstance(error, UnicodeEncodeError):  # half of a character, as a name of a file
             sentence = f"Argument is not valid text: {short(error.object)}."
-        print(f"smgrnn: {plain(sentence)}", file=sys.stderr)
+        with suppress(OSError):  # as of a full disk
+            print(f"smgrnn: {plain(sentence)}", file=sys.stderr, flush=True)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _prepare_output() -> None:
+    """Escape characters that an output cannot encode; what goes to a closed one is dropped.
+
+    The next file that is opened would take the number of a closed one, and the output with it.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    for number, name in enumerate(("stdout", "stderr"), start=1):
+        stream = getattr(sys, name) or open(number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _warn(message: Warning | str, *_: Any) -> None:

@@ -1,5 +1,6 @@
 """First use: code is compiled before it runs, and kept until its source changes."""
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,10 +32,19 @@ def tell_of_compilation() -> None:
 
 @cache
 def package_stamp() -> tuple[Any, ...]:
-    """Return Numba's version, and name, time and size of all files with kernels."""
-    files = sorted(Path(__file__).parent.rglob("*.py"))
-    found = ((file, file.stat()) for file in files if b".kernels import" in file.read_bytes())
-    return version("numba"), *((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in found)
+    """Return Numba's version, and name, time and size of all files that kernels are made of.
+
+    These are the files with kernels and those that they import from, such as constants.
+    """
+    home = Path(__file__).parent
+    sources = {file: file.read_text(encoding="utf-8") for file in home.rglob("*.py")}
+    found: set[Path] = set()
+    for file, source in sources.items():
+        if ".kernels import" in source:
+            named = re.findall(rf"^ *from {home.name}\.([\w.]+) import", source, re.MULTILINE)
+            found |= {file, *(home / f"{name.replace('.', '/')}.py" for name in named)}
+    stats = ((file, file.stat()) for file in sorted(found & sources.keys()))
+    return version("numba"), *((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in stats)
 
 
 def stamped(content: bytes) -> bytes:

@@ -7,8 +7,10 @@ import os
 import pickle
 from collections.abc import Callable
 from contextlib import ExitStack, chdir, suppress
+from ctypes import c_uint8
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
@@ -16,6 +18,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from smgrnn.errors import ConfigError
 from smgrnn.first_use import stamped, tell_of_compilation, warn_uncached
 
 with ExitStack() as elsewhere:
@@ -38,6 +41,8 @@ SIZE = 4096  # bytes in a handle, more than state and settings take
 _numba: Any = config
 _numba._config_fname = ""  # or Numba would read the file at every compilation
 _numba.reload_config()
+if _numba.DISABLE_JIT:
+    raise ConfigError("Numba's compiler is needed: unset NUMBA_DISABLE_JIT.")
 
 
 def kernel(function: Function, **options: Any) -> Function:
@@ -45,7 +50,7 @@ def kernel(function: Function, **options: Any) -> Function:
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     made: Any = njit(**options)(function)
     try:
-        if not _numba.DISABLE_JIT and "pipeline_class" not in options:
+        if "pipeline_class" not in options:
             made._cache = CompileCache(function)
     except (RuntimeError, OSError):  # Numba found no folder that it can write to
         warn_uncached("no folder for it can be written to")
@@ -61,10 +66,9 @@ def inlined(function: Function, **options: Any) -> Function:
     """Compile a `lean` kernel into those that call it; Python calls it as it is written."""
     own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
     own |= options or {"pipeline_class": _Fragments}
-    if not _numba.DISABLE_JIT:
-        marked: Any = function
-        marked.compiled = kernel(function, **own)  # which the type refers to weakly
-        marked._numba_type_ = _Unliteral(marked.compiled)
+    marked: Any = function
+    marked.compiled = kernel(function, **own)  # which the type refers to weakly
+    marked._numba_type_ = _Unliteral(marked.compiled)
     return function
 
 
@@ -117,7 +121,7 @@ class CompileCache(FunctionCache):
     def save(self, key: Any, data: Any) -> None:
         """Keep code under a key, whole or not at all; a full disk is no reason to stop."""
         pickled, file = dumps(data), self._file(key)
-        partial = file.with_suffix(f".{os.getpid()}")
+        partial = file.with_suffix(f".{token_hex(8)}")
         try:
             partial.write_bytes(stamped(pickled) + pickled)
             partial.replace(file)
@@ -191,7 +195,9 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
         if not compiled.overloads:
             compiled.compile((types.uint8[::1], held))
             compiled.disable_compile()  # an array of another type or layout is refused
-        handle = np.zeros(SIZE, np.uint8)
+        block: Any = (c_uint8 * SIZE)()
+        block.held = value  # whose arrays a handle points to, and so keeps alive
+        handle = np.frombuffer(block, np.uint8)
         compiled(handle, value)
         return handle
 

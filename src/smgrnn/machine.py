@@ -3,6 +3,8 @@
 import os
 import sys
 from math import inf
+from pathlib import Path
+from zipfile import ZipFile
 
 from smgrnn.errors import ConfigError
 
@@ -15,6 +17,17 @@ def check_memory(n_bytes: float, what: str) -> None:
     if n_bytes > most:
         raise ConfigError(
             f"{what} would take {in_words(n_bytes)} of memory; this machine has {in_words(most)}."
+        )
+
+
+def check_archive(path: Path) -> None:
+    """Refuse a zip file that would unpack to more than a hundred times its size."""
+    with ZipFile(path) as archive:
+        n_bytes = sum(each.file_size for each in archive.infolist())
+    if n_bytes > max(100 * path.stat().st_size, 2**26):
+        raise ConfigError(
+            f"{path} would unpack to {in_words(n_bytes)}, over a hundred times its size. Save it "
+            f"uncompressed."
         )
 
 

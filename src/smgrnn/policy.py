@@ -10,7 +10,7 @@ import numpy as np
 from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig
 from smgrnn.engine import Learner
-from smgrnn.engine.player import Player
+from smgrnn.engine.player import Player, real_numbers
 from smgrnn.errors import (
     ConfigError,
     FileFormatError,
@@ -140,7 +140,7 @@ class Policy:
         >>> policy.answer([1.0, -1.0]).shape
         (1,)
         """
-        rows, n = np.asarray(observation), self.task.n_inputs
+        rows, n = real_numbers(observation), self.task.n_inputs
         if rows.ndim not in (1, 2) or rows.shape[-1] != n:
             raise ShapeError(
                 f"Expected an observation of {n} numbers, or rows of them. Got shape {rows.shape} "

@@ -5,6 +5,7 @@ Every file of ours carries a digest of all that is in it, which is checked whene
 
 import json
 import os
+import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,6 +28,8 @@ VERSIONS = {"run": 3, "learner": 3}
 """Versions of the kinds whose content has changed since; smgrnn 0.2 wrote 2 of all of them."""
 HEADER = "smgrnn"
 """Name of our entry in the metadata of a safetensors file."""
+LARGEST = 2**53
+"""No integer in a file is larger: beyond it a count that goes on would overflow."""
 LOCK = ".lock"
 """Name of the file by which a process owns a folder."""
 
@@ -64,8 +67,8 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
 def write_files(folder: Path, contents: Mapping[str, bytes], *, is_durable: bool = True) -> None:
     """Write files by name, each whole or not at all; when this returns all are on the disk."""
     for name, data in contents.items():
-        partial = folder / f".{name}.{os.getpid()}.partial"
-        partial.unlink(missing_ok=True)  # or a link that a stranger left there would be followed
+        # Random, because two containers that share a folder may have the same process id.
+        partial = folder / f".{name}.{secrets.token_hex(4)}.partial"
         try:
             with partial.open("xb") as file:
                 file.write(data)
@@ -232,6 +235,11 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     if not is_whole:
         raise FileFormatError(f"{path} is damaged: it is not what was written to it.")
     for name, array in arrays.items():
+        is_int = array.dtype.kind in "iu"
+        if (array.size and is_int and max(-int(array.min()), int(array.max())) > LARGEST) or (
+            array.dtype.kind == "f" and np.isnan(array).any()
+        ):
+            raise FileFormatError(f"{path} holds a number out of range, in {name!r}.")
         arrays[name] = array.astype(np.int64) if array.dtype == np.int32 else array
     return header["content"], arrays
 

@@ -45,6 +45,8 @@ class LocalProcesses(ThreadPoolExecutor):
         with needs("A worker process"):
             import loky
         super().__init__(n_workers, initializer=_leave_interrupts_to_driver)
+        # Without it, the processes would import from the working directory before anything else.
+        os.environ["PYTHONSAFEPATH"] = "1"
         self._reader, self._writer = multiprocessing.Pipe(duplex=False)
         start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
         self._new_pool = partial(loky.ProcessPoolExecutor, 1, **start)

@@ -128,6 +128,29 @@ def test_a_full_disk_behind_a_redirection_is_one_sentence(tmp_path: Path) -> Non
     assert done.stderr == "smgrnn: A file cannot be written: No space left on device.\n"
 
 
+CLOSED = {
+    "smgrnn distill xor --episodes 2 --out run >&-": (0, ""),
+    "smgrnn distill xor --episodes 2 --out run 2>&-": (0, ""),
+    "smgrnn distill xor --episodes 2 --out run <&- >&- 2>&-": (0, ""),
+    "smgrnn distill xor --episodes 2 --out run --quiet 2>/dev/full": (0, ""),
+    "smgrnn distill nowhere 2>/dev/full": (2, ""),
+    "PYTHONIOENCODING=ascii smgrnn distill xor --episodes 2 --out run": (0, "\\xb1 0.0 over"),
+    "PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 LC_ALL=C smgrnn list": (0, "\\u"),
+}
+
+
+@pytest.mark.parametrize("line", CLOSED)
+def test_an_output_that_takes_no_words_or_not_all_ends_no_command(
+    line: str, tmp_path: Path
+) -> None:
+    """They ended in a traceback, or before the run began; a file could take an output's number."""
+    done, (code, words) = shell(line, tmp_path), CLOSED[line]
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout
+    assert "Traceback" not in done.stderr
+    assert "--out" not in line or (tmp_path / "run" / "run.json").exists()
+
+
 WRITING = {
     "distill xor --episodes 2": "runs/xor-smgrnn-0 cannot be made: Permission denied.",
     "view run": "run/growth.html cannot be written: Permission denied.",

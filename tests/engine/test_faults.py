@@ -42,6 +42,8 @@ def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
     for name in ("source", "target", "node_ids", "edge_ids"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(made.graph, name)[0] = 10**9
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(paper_net(2, 1, seed=0).graph, name)[0] = 10**9
     made.graph.weight[0] = 10**9  # a copy, which may be written to
     assert made.graph.weight[0] != 10**9
 
@@ -133,6 +135,23 @@ def test_two_threads_on_one_learner_are_told_and_crash_nothing(tmp_path: Path) -
     assert done.stdout.startswith(f"True {SENTENCE}")
 
 
+OUTLIVED = """
+from smgrnn.engine.steps import learn_once
+kept, row, no_target = [], rows[0], np.empty(0)
+learner.learn_by(lambda handle, *rest: (kept.append(handle), learn_once(handle, *rest))[1],
+                 row, 0, no_target)
+learner = None
+others = [np.full(n, np.nan) for n in range(1, 4000)]
+print(learn_once(kept[0], row, 0, no_target)[1] > 0)
+"""
+
+
+def test_a_handle_that_outlives_its_learner_keeps_what_it_points_to(tmp_path: Path) -> None:
+    """A step could keep it, and the next call with it wrote into memory that was free."""
+    done = python("-c", BUSY + OUTLIVED, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
 def test_an_error_in_a_rule_or_a_call_of_its_learner_leaves_the_learner_whole() -> None:
     def fail(*_: Any) -> Any:
         raise RuntimeError("a rule fails")
@@ -186,6 +205,23 @@ def test_a_strangers_folder_runs_no_code(tmp_path: Path) -> None:
         assert not (tmp_path / "trace").exists()
         assert before == {file: file.stat().st_mtime_ns for file in cache.rglob("*")}
     assert done.stdout.split() == ["0", "None"]
+
+
+WORKERS = """
+from smgrnn.workers import find_executor
+if __name__ == "__main__":
+    with find_executor(1, None) as workers:
+        print(workers.submit(len, [1, 2]).result())
+"""
+
+
+def test_worker_processes_import_nothing_from_the_working_directory(tmp_path: Path) -> None:
+    """They start as `python -c`, which looks there first, as in the folder of a stranger."""
+    for name in ("importlib", "multiprocessing", "loky", "pkgutil", "pickle", "numpy", "smgrnn"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'trapped')!r}, 'w')")
+    done = python("-P", "-c", WORKERS, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    assert not (tmp_path / "trapped").exists()
 
 
 def test_broken_settings_of_numba_in_the_working_directory_have_no_effect(tmp_path: Path) -> None:

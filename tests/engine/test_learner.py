@@ -10,6 +10,7 @@ import torch
 
 from smgrnn import Learner, SMGrNN
 from smgrnn.errors import NonFiniteError, ShapeError
+from smgrnn.policy import policy_of
 from support.flat import learner_of, network_config, rules
 from support.flat import learning as learning_config
 from support.learners import learner, memory, stream
@@ -92,3 +93,39 @@ def test_a_copy_learns_on_as_the_original_does_and_apart_from_it(copied: Any) ->
     assert twin.n_updates == 2 * made.n_updates
     made.learn_stream(*stream(150))
     assert memory(made) == memory(twin)
+
+
+class Subclass(Learner):
+    def __init__(self, n: int) -> None:
+        super().__init__(n, 2)
+        self.own = n
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_subclass_has_its_fields_whatever_it_is_made_from(copied: Any) -> None:
+    twin = copied(Subclass(3))
+    assert type(twin) is Subclass
+    assert (twin.own, twin.act([0.1, 0.2, 0.3]) in (0, 1)) == (3, True)
+
+
+ODD: list[Any] = [
+    np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False]),
+    np.array([1j, 2.0, 3.0]),
+    np.array(["2020-01-01"] * 3, "M8[D]"),
+    np.zeros(3, [("a", float)]),
+    ["1", "2", "3"],
+    [10**400, 0, 0],
+    [[1.0], [1.0, 2.0], []],
+]
+
+
+@pytest.mark.parametrize("row", ODD)
+def test_observations_that_are_no_real_numbers_are_refused(row: Any) -> None:
+    """NumPy dropped masks and imaginary parts, and read dates and text as numbers."""
+    made = learner()
+    calls: list[Any] = [made.act, policy_of(made), lambda each: made.learn(each, 0)]
+    calls += [lambda each: made.learn_stream(each, [0, 0, 0])]
+    calls += [lambda each: made.learn_stream(np.ones((3, 3)), each)]
+    for call in calls:
+        with pytest.raises(ShapeError, match=r"must be real numbers\. Got .+ instead\.$"):
+            call(row)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,16 @@ def test_every_format_holds_the_same(tmp_path: Path, suffix: str, kind: str) -> 
     assert np.array_equal(found.actions, ACTIONS[kind])
     assert np.array_equal(found.episodes, episodes)
     assert found.is_discrete == (kind == "choices")
+
+
+def test_an_archive_that_would_fill_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, observations=np.zeros((10**6, 16)), actions=np.zeros(10**6, int))
+    tracemalloc.start()
+    with pytest.raises(ConfigError, match=r"would unpack to 136\.0 MB, over a hundred times"):
+        read_recording(path)
+    assert tracemalloc.get_traced_memory()[1] < 10**6
+    tracemalloc.stop()
 
 
 def test_a_recording_is_a_task(tmp_path: Path) -> None:

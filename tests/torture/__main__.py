@@ -39,7 +39,7 @@ def main() -> None:
 def _session(options: argparse.Namespace, folder: Path) -> bool:
     """Draw cases, always of the fault that has had least of its share of the time."""
     from smgrnn.cli import main as smgrnn
-    from torture.children import Found
+    from torture.children import GOOD, Found
     from torture.faults import FAULTS
     from torture.works import Bench
 
@@ -74,7 +74,7 @@ def _session(options: argparse.Namespace, folder: Path) -> bool:
         case = f'SEED={options.seed} ONLY="{fault.name}" CASE={number}'
         for outcome, detail in found:
             counts[fault.name][outcome] += 1
-            if outcome != "same":  # as a work to which nothing happened
+            if outcome not in GOOD:
                 details.append(f"{fault.name}: {outcome} (repeat: {case})\n  {detail}")
                 print(details[-1], file=sys.stderr, flush=True)
     print("| fault | count | outcomes |\n|---|---:|---|")

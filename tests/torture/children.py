@@ -29,8 +29,12 @@ class Ended(NamedTuple):
     is_hung: bool
 
 
+GOOD = ("same", "refused", "worked")
+"""The end of an undisturbed run; a sentence; what was odd was taken for what it is."""
+
+
 class Found(NamedTuple):
-    """An outcome, which is "same" or bad: lost, changed, stuck, traceback, wordy, hang, crash."""
+    """An outcome: of `GOOD`, or lost, changed, stuck, traceback, wordy, hang, crash or ran code."""
 
     outcome: str
     detail: str = ""
@@ -94,6 +98,9 @@ class Child:
             time.sleep(LOOK)
         if self.is_running:
             os.kill(self.pid, number)
+            if number == signal.SIGSTOP:
+                time.sleep(10 * LOOK)
+                os.kill(self.pid, signal.SIGCONT)
             self._is_struck = True
         return self.wait()
 

@@ -9,6 +9,14 @@ from typing import NamedTuple
 from torture.children import Found
 from torture.disks import cut_power, starve
 from torture.kills import kill_at_every_call, strike_at_random, two_at_once
+from torture.surroundings import (
+    forged_number,
+    hostile_folder,
+    odd_requests,
+    raising_handlers,
+    strange_surroundings,
+    threads_on_one_learner,
+)
 from torture.works import Bench
 
 Run = Callable[[str, int, Bench], list[Found]]
@@ -37,4 +45,13 @@ FAULTS = [
     Fault("two drivers on one store", 1, _drawn(partial(two_at_once, "store")), n_short=0),
     Fault("disk full, read-only or broken", 2, _drawn(starve)),
     Fault("power cut", 2, _drawn(cut_power)),
+    Fault("SIGTERM at random", 1, _drawn(partial(strike_at_random, signal.SIGTERM)), n_short=0),
+    Fault("SIGHUP at random", 1, _drawn(partial(strike_at_random, signal.SIGHUP)), n_short=0),
+    Fault("SIGSTOP at random", 1, _drawn(partial(strike_at_random, signal.SIGSTOP)), n_short=0),
+    Fault("strange surroundings", 2, _drawn(strange_surroundings)),
+    Fault("forged number", 2, _drawn(forged_number), n_short=0),
+    Fault("hostile folder", 1, _drawn(hostile_folder), n_short=0),
+    Fault("handlers that raise", 1, _drawn(raising_handlers), n_short=0),
+    Fault("threads on one learner", 1, _drawn(threads_on_one_learner), n_short=0),
+    Fault("odd requests", 1, _drawn(odd_requests)),
 ]

@@ -6,7 +6,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -90,10 +92,14 @@ def test_nodes_keep_their_places_until_a_run_has_grown_to_twice_as_many(tmp_path
             assert found.setdefault((n_digits, id), place) == place
 
 
-def asked(view: LiveView, path: str, host: str | None = None, method: str = "GET") -> Any:
+def asked(
+    view: LiveView, path: str, host: str | None = None, method: str = "GET", origin: str = ""
+) -> Any:
     connection = http.client.HTTPConnection("127.0.0.1", view.port, timeout=PATIENCE)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", host or f"127.0.0.1:{view.port}")
+    if origin:
+        connection.putheader("Origin", origin)
     connection.endheaders()
     answer = connection.getresponse()
     answer.read()
@@ -116,7 +122,8 @@ HERE = "localhost:{port}"
     ("status", "method", "host", "paths"),
     [
         (200, "GET", "127.0.0.1:{port}", ["/"]),
-        (200, "GET", HERE, ["/", "/moment?after=x"]),
+        (200, "GET", HERE, ["/", "/moment?after=x", f"/moment?after={'9' * 5000}"]),
+        (404, "GET", HERE, ["http://[/", "//["]),
         (421, "GET", "evil.example", ["/moment"]),
         (421, "GET", "evil.example:{port}", ["/", "/moment"]),
         (421, "GET", "127.0.0.1", ["/moment"]),
@@ -127,11 +134,43 @@ HERE = "localhost:{port}"
     ],
 )
 def test_it_answers_its_own_addresses_and_nothing_else(
-    view: LiveView, status: int, method: str, host: str, paths: list[str]
+    view: LiveView,
+    status: int,
+    method: str,
+    host: str,
+    paths: list[str],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A page of the web could let its own name mean this machine, and ask what it likes."""
     for path in paths:
         assert asked(view, path, host.format(port=view.port), method).status == status
+    assert capfd.readouterr() == ("", "")  # the terminal belongs to the run
+
+
+def test_a_page_of_the_web_is_refused_and_the_page_itself_is_not(view: LiveView) -> None:
+    for origin, status in ((f"http://{HERE}", 200), ("http://evil.example", 403), ("null", 403)):
+        given = origin.format(port=view.port)
+        assert asked(view, "/moment", HERE.format(port=view.port), origin=given).status == status
+
+
+def test_it_ends_with_its_run_however_often_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that asked for the page again and again kept the command from ending."""
+    monkeypatch.setattr("smgrnn.view.live.RECENT", 0.5)
+    record, is_over = trained(tmp_path, name=None, episodes=1).record, threading.Event()
+    with LiveView(lambda: record) as view:
+
+        def ask() -> None:
+            with suppress(OSError, http.client.HTTPException):
+                while not is_over.is_set():
+                    asked(view, "/")
+
+        asked(view, "/")
+        thread = threading.Thread(target=ask)
+        thread.start()
+    is_over.set()
+    thread.join()
 
 
 def test_only_what_is_new_is_sent_and_to_this_machine_alone(view: LiveView) -> None:

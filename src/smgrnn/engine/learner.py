@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import USUAL_PRESET, in_own_loop
-from smgrnn.engine.player import Player, widen
+from smgrnn.engine.player import Player, real_numbers, widen
 from smgrnn.engine.protection import protection
 from smgrnn.engine.state import LEARNED, Handle, LearnerState, carry_state, make_handle, start_state
 from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
@@ -282,7 +282,7 @@ class Learner:
 
         A batch (b, n_inputs) gives one for each row, unless the network carries states.
         """
-        rows = np.ascontiguousarray(observation, dtype=np.float64)
+        rows = real_numbers(observation)
         if rows.ndim == 2:
             if self.config.carry_state:
                 raise ShapeError(
@@ -373,12 +373,16 @@ class Learner:
         is_last
             Which rows end an episode (n,); none by default.
         """
-        rows, is_discrete = np.ascontiguousarray(observations, np.float64), self._is_discrete
+        rows, is_discrete = real_numbers(observations), self._is_discrete
         n, n_targets = len(rows), 0 if is_discrete else self._n_outputs
-        numbers = np.ascontiguousarray(labels if is_discrete else np.zeros(n), np.int64)
-        if is_discrete and not np.array_equal(numbers, labels):
-            raise ShapeError("The labels of a stream must be whole numbers.")
-        targets = np.ascontiguousarray(np.zeros((n, 0)) if is_discrete else labels, np.float64)
+        values = real_numbers(labels, "Labels")
+        numbers = np.zeros(n, np.int64)
+        if is_discrete:
+            with np.errstate(invalid="ignore"):  # NaN becomes some number, and is no whole one
+                numbers = values.astype(np.int64)
+            if not np.array_equal(numbers, values):
+                raise ShapeError("The labels of a stream must be whole numbers.")
+        targets = np.zeros((n, 0)) if is_discrete else values
         ends: Bools = np.zeros(n, np.bool_) if is_last is None else np.asarray(is_last, np.bool_)
         shapes = (rows.shape, numbers.shape, targets.shape, ends.shape)
         if shapes != ((n, self._n_inputs), (n,), (n, n_targets), (n,)):
@@ -507,7 +511,9 @@ class Learner:
             config, names = network_settings(content["network"])
             learning = LearningConfig.from_dict(content["learning"])
             rules = plasticity or PlasticityConfig.from_dict(content["plasticity"])
-            learner = _revive(cls, (config, learning, rules), arrays)
+            graph = from_arrays(Graph, arrays, "graph.")
+            learner = cls(**vars(config), learning=learning, plasticity=rules, graph=graph)
+            learner.restore(arrays)
             learner.log = log_from(arrays)
             learner.names, learner.loss = names, float(content["loss"])
         except Exception as error:  # a stranger may have made it, so anything can be in it
@@ -519,7 +525,8 @@ class Learner:
     def __reduce__(self) -> tuple[Any, ...]:
         """Take a copy by way of its arrays: a handle belongs to this learner and this process."""
         settings = self.config, self.learning, self.plasticity
-        facts = {"log": self.log, "loss": self.loss, "names": self.names}
+        ours = ("_engine", "_module", "_lock")
+        facts = {name: each for name, each in vars(self).items() if name not in ours}
         return _revive, (type(self), settings, self.arrays()), facts
 
     def __repr__(self) -> str:
@@ -590,16 +597,16 @@ class _Engine(NamedTuple):
 
 
 def _revive(kind: type[Made], settings: Any, arrays: Arrays) -> Made:
-    """Return the learner whose state is in these arrays."""
+    """Return the learner whose state is in these arrays; a subclass gets its own fields after."""
     config, learning, plasticity = settings
-    graph = from_arrays(Graph, arrays, "graph.")
-    learner = kind(**vars(config), learning=learning, plasticity=plasticity, graph=graph)
-    learner.restore(arrays)
-    return learner
+    made, graph = kind.__new__(kind), from_arrays(Graph, arrays, "graph.")
+    Learner.__init__(made, **vars(config), learning=learning, plasticity=plasticity, graph=graph)
+    made.restore(arrays)
+    return made
 
 
 def _read(values: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = real_numbers(values)
     if array.shape != shape:
         raise ShapeError(
             f"Expected {what} of {shape[-1]} numbers. Got shape {array.shape} instead."

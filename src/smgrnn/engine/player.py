@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.errors import NonFiniteError
+from smgrnn.errors import NonFiniteError, ShapeError, short
 from smgrnn.graph.propagation import Net, forward, settle
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
@@ -125,6 +125,19 @@ def widen(values: Any, n_input_nodes: int) -> Floats:
     wide = np.ones((*shape[:-1], n_input_nodes))
     wide[..., : shape[-1]] = values
     return wide
+
+
+def real_numbers(values: Any, what: str = "Observations") -> Floats:
+    """Return real numbers as an array of floats; NumPy would convert a mask, text or a date too."""
+    if type(values) is np.ndarray and values.dtype.kind == "f":
+        return np.ascontiguousarray(values, np.float64)
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "biufO" and not np.ma.is_masked(values):
+            return np.ascontiguousarray(found, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ShapeError(f"{what} must be real numbers. Got {short(values)} instead.")
 
 
 class Player:

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from smgrnn.errors import ExpertError, needs
+from smgrnn.errors import ExpertError, SmgrnnError, needs
 from smgrnn.experts.mlp import Expert
+from smgrnn.machine import check_archive
 
 ALGORITHMS = {
     "stable_baselines3.dqn": "DQN",
@@ -35,9 +36,12 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
     if not path.is_file():
         raise ExpertError(f"There is no expert file {path}.")
     try:
+        check_archive(path)
         with zipfile.ZipFile(path) as archive:
             data = json.loads(archive.read("data"))  # nothing is unpickled yet
         module = str(data["policy_class"]["__module__"])
+    except SmgrnnError:
+        raise
     except (zipfile.BadZipFile, OSError, KeyError, TypeError, ValueError) as error:
         raise ExpertError(f"{path} is damaged or not a Stable-Baselines3 file.") from error
     package = ".".join(module.split(".")[:2])

@@ -583,8 +583,8 @@ def _names(policy: Policy, program: Program) -> str:
 
 
 def _comment(text: str) -> str:
-    """Return text that neither ends nor begins a comment."""
-    return plain(text).replace("*/", "* /").replace("/*", "/ *")
+    """Return text that neither ends nor begins a comment; to C, ??/ is a backslash."""
+    return plain(text).replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 
 
 def _single(value: float) -> Any:

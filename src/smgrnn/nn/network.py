@@ -47,6 +47,7 @@ from smgrnn.nn.credit import (
     credited,
     gradient_through,
 )
+from smgrnn.rules.rule import frozen
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.validation import checked
@@ -392,9 +393,9 @@ class SMGrNN(nn.Module):
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is now, with a copy of the weights."""
+        """The graph as it is now, with a copy of the weights; its other arrays are read-only."""
         weight = self.weight.detach().to("cpu", torch.float64, copy=True).numpy()
-        return self._structure._replace(weight=weight)
+        return frozen(self._structure)._replace(weight=weight)
 
     def restructure(
         self,

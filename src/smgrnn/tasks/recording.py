@@ -16,7 +16,8 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from smgrnn.arrays import Floats, Ints
-from smgrnn.errors import TaskError, short
+from smgrnn.errors import SmgrnnError, TaskError, short
+from smgrnn.machine import check_archive
 
 RECORDINGS = (".npz", ".csv", ".safetensors")
 """Endings of the names of recordings."""
@@ -71,11 +72,12 @@ def read_recording(path: Path) -> Recording:
         if path.suffix == ".csv":
             arrays = _read_csv(path)
         elif path.suffix == ".npz":
+            check_archive(path)
             with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
         else:
             arrays = load_file(path)
-    except TaskError:
+    except SmgrnnError:
         raise
     except Exception as error:  # each format has its own way to be damaged
         raise TaskError(f"{path} is damaged or not a {path.suffix} file.") from error

@@ -5,6 +5,7 @@ another host: a web page could let its own name mean this machine.
 """
 
 import json
+import re
 import sys
 import threading
 import time
@@ -14,7 +15,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import inf
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import parse_qs, urlsplit
 
 from smgrnn.errors import SmgrnnError
 from smgrnn.runs.folder import RunFolder
@@ -75,7 +75,8 @@ class LiveView:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        while kind is None and time.monotonic() < self._asked + RECENT:
+        end = self._asked + RECENT  # and no later, however often it is asked from now on
+        while kind is None and time.monotonic() < end:
             if self._arrived == self._version and self._look() is self._record:
                 break  # the open page shows the end
             time.sleep(0.05)
@@ -116,14 +117,18 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        view, asked, kind = self.server.view, urlsplit(self.path), "text/html; charset=utf-8"
-        if self.headers.get("Host") not in (f"{HOST}:{view.port}", f"localhost:{view.port}"):
+        view, kind = self.server.view, "text/html; charset=utf-8"
+        hosts = [f"{HOST}:{view.port}", f"localhost:{view.port}"]
+        if self.headers.get("Host") not in hosts:
             return self.send_error(421)
-        if asked.path == "/":
+        if self.headers.get("Origin", f"http://{hosts[0]}") not in [f"http://{e}" for e in hosts]:
+            return self.send_error(403)
+        path, _, query = self.path.partition("?")
+        if path == "/":
             text = view.page()
-        elif asked.path == "/moment":
-            after = parse_qs(asked.query).get("after", ["0"])[0]
-            text, kind = view.page(int(after) if after.isdecimal() else 0), "application/json"
+        elif path == "/moment":
+            after = re.fullmatch(r"after=(\d{1,18})", query, re.ASCII)
+            text, kind = view.page(int(after[1]) if after else 0), "application/json"
         else:
             return self.send_error(404)
         body, headers = (text or "").encode(), dict(HEADERS)
