@@ -96,8 +96,15 @@ def _shorten_types(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 node += nodes.Text(text)
 
 
+def _mark_as_generated(app: Sphinx, page: str, source: list[str]) -> None:
+    """Keep generated reports out of the navigation; other pages link to them."""
+    if page.startswith("docs/results/"):
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
+
+
 def setup(app: Sphinx) -> None:
     """Register what this file adds to Sphinx."""
+    app.connect("source-read", _mark_as_generated)
     app.connect("autodoc-process-signature", _without_signature)
     app.connect("autodoc-process-docstring", _keep_colons, priority=400)
     app.connect("doctree-resolved", _shorten_types)

@@ -1,4 +1,4 @@
-"""A controller in C: distil it, export it, compile it, play with it, time it.
+"""A controller in C: distill it, export it, compile it, play with it, time it.
 
     python examples/controller_in_c.py [--task TASK] [--max-parameters N] [--episodes N] [--out DIR]
 

@@ -90,7 +90,7 @@ def mean_return(expert: Expert, seeds: list[int], disturbance: float = 0.0) -> f
     return float(np.mean([sum(reward for _, reward in episode) for episode in played]))
 
 
-def distil(expert_file: Path, seed: int, **changes: Any) -> Outcome:
+def distill(expert_file: Path, seed: int, **changes: Any) -> Outcome:
     """Return what comes of one seed."""
     run = smgrnn.distill(TASK, expert=expert_file, seed=seed, **SETTINGS | changes)
     expert = load_expert(expert_file)
@@ -101,14 +101,14 @@ def distil(expert_file: Path, seed: int, **changes: Any) -> Outcome:
         mean_return(expert, seeds, disturbance=1.0),
         float(run.held_out.mean()),
         run.graph.n_nodes,
-        run.graph.n_edges,
+        run.n_parameters,
     )
 
 
 def main(expert_file: Path) -> None:
     print("| seed | expert | random actions | student | share of the gap | nodes | parameters |")
     print("|---|---|---|---|---|---|---|")
-    outcomes = [distil(expert_file, seed) for seed in SEEDS]
+    outcomes = [distill(expert_file, seed) for seed in SEEDS]
     for each in outcomes:
         print(
             f"| {each.seed} | {each.expert:.1f} | {each.random:.1f} | {each.student:.1f} | "

@@ -78,6 +78,6 @@ def test_a_policy_that_grows_learns_cartpole_without_an_expert() -> None:
 def test_a_ppo_policy_for_pendulum_is_distilled_into_a_few_dozen_parameters() -> None:
     """The short form of the table in docs/your-own-task.md."""
     pendulum = example("pendulum_from_ppo")
-    outcome = pendulum.distil(pendulum.EXPERT, seed=10, episodes=200, held_out=20)
+    outcome = pendulum.distill(pendulum.EXPERT, seed=10, episodes=200, held_out=20)
     assert outcome.share >= 0.9
     assert outcome.n_parameters <= 100
