@@ -76,7 +76,7 @@ def test_parts_of_a_table_are_learned_within_the_budget(moons: tuple[Any, Any]) 
     refused = {
         "The first call of partial_fit must name all classes": (GrowingClassifier(), 0, None),
         "partial_fit cannot stop early": (GrowingClassifier(early_stopping=True), 0, [0, 1]),
-        "The label 2 is none of the named classes": (found, 1, None),
+        "The label 2 is not among the named classes": (found, 1, None),
         "not those of earlier calls": (found, 0, [0, 1, 2]),
     }
     for sentence, (estimator, shift, classes) in refused.items():

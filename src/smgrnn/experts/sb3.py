@@ -27,7 +27,7 @@ ALGORITHMS = {
 
 
 def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> Expert:
-    """Return the greedy policy in a zip of Stable-Baselines3, which can run code as it is read.
+    """Return the greedy policy in a zip of Stable-Baselines3, which can run code when read.
 
     `statistics` is a file that `VecNormalize.save` wrote; they become part of the first layer.
     The clipping of extreme observations, which `VecNormalize` also does, is left out.

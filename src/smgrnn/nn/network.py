@@ -100,8 +100,12 @@ class SMGrNN(nn.Module):
         Earlier calls that backward() goes back through by the carried states; 0 stops at the states
         that a call starts from.  `reset_state`, an edit and a call without gradients empty the
         window of calls.  Inputs of earlier calls get no gradient.
+    state_dim
+        Numbers in the state of a node.
     device, dtype
         Device and precision of the weights.
+    **settings
+        Fields of `NetworkSettings`, such as `iterations`, `carry_state` and `bias`.
 
     Examples
     --------

@@ -294,7 +294,7 @@ class Run(Session[Plan]):
         last, record = self._distillation, self.record
         plan = search.plan(self.plan)
         self._distillation = Distillation(plan, task=last.task, expert=last.teacher)
-        spent = Spent(record.spent.steps, record.before.seconds)  # the total of seconds goes on
+        spent = Spent(record.spent.steps, record.before.seconds)  # the total of seconds continues
         fresh: Any = {
             "episodes": Episodes.start(0),
             "checkpoints": (),

@@ -388,7 +388,7 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
             raise ConfigError("The classes of partial_fit are not those of earlier calls.")
         unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
-            raise ConfigError(f"The label {unknown.tolist()[0]!r} is none of the named classes.")
+            raise ConfigError(f"The label {unknown.tolist()[0]!r} is not among the named classes.")
         self._train_on(rows, np.searchsorted(self.classes_, labels), self.classes_.size)
         return self
 

@@ -24,7 +24,7 @@ from smgrnn_paper.bench.workload import active_rules, eager_loop, grown_graph, s
 TASKS = ("CartPole-v1", "Acrobot-v1")
 STUDENTS: tuple[Student, ...] = ("smgrnn", "static")
 EDGES = 84
-"""Size at which the cost of a call and of an edit is told."""
+"""Size at which the cost of a call and of an edit is reported."""
 _START = """
 import numpy as np
 from smgrnn import Learner

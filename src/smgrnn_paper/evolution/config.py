@@ -46,7 +46,7 @@ class EvolutionConfig(Settings):
                 f"{self.population}."
             )
         if self.method != "neat" and self.neat_config is not None:
-            raise ConfigError("A configuration for NEAT says nothing to NDP; leave it out.")
+            raise ConfigError("A NEAT configuration has no effect on NDP. Remove it.")
 
     @property
     def generations(self) -> int:

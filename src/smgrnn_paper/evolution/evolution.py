@@ -5,7 +5,7 @@ is a record like that of a distillation, with the champion as its student: the c
 best single episode, which is partly luck, so it is judged again on held-out episodes.
 
 A search is determined by its plan and by the returns of its candidates, so these are all that has
-to be kept of it: one that was stopped is bred anew from the returns on record, and goes on.
+to be kept of it: a stopped one is bred again from the recorded returns, and continues.
 """
 
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ class Evolution(Session[EvolutionPlan]):
 
     @classmethod
     def resume(cls, path: str | Path, *, task: TaskSource | None = None) -> Self:
-        """Return a search that goes on after its last generation; give code of your own again.
+        """Return a search that continues after its last generation; repeat your own code.
 
         >>> from smgrnn_paper import EvolutionConfig
         >>> config = EvolutionConfig(rollouts=20, population=10)
@@ -165,7 +165,7 @@ def new_evolution(
     """
     found = find_task(task)
     plan = plan_evolution(found, config)
-    if plan.neat_settings and found.is_discrete:  # what is wrong in a file is told with its name
+    if plan.neat_settings and found.is_discrete:  # errors in a file name the file
         from smgrnn_paper.evolution.neat import read_settings
 
         read_settings(found, config.population, config.neat_config)
@@ -206,8 +206,8 @@ def evolve(
     task
         A Gymnasium id with discrete actions.
     out
-        Folder to keep the run in, generation by generation; where an equal call was stopped, this
-        one goes on.  None keeps nothing.
+        Folder to keep the run in, generation by generation; an equal call that was stopped resumes.
+        None keeps nothing.
     watch
         Called with the evolution after every generation.
     **settings

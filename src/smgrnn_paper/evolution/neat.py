@@ -5,7 +5,7 @@ parts that reach no output.  Biases are edges from an extra constant input; `res
 slope inside neat-python's tanh are factors of the weights.  As many synchronous steps as the
 longest path is long then compute exactly what neat-python's own network does.
 
-A genome is judged anew in every generation it lives through, elites too.  Where all species have
+Every genome is evaluated in each generation that it survives, elites too.  Where all species have
 stagnated a new population starts, with what is left of the budget.
 
 Settings are neat-python's own configuration files, one per task; tasks without one use

@@ -1,7 +1,7 @@
 """Search: controllers bred by the generation.  Paper: Sec. IV-A4.
 
-A search is asked for the candidates of a generation and told what each of them scored.  It plays
-nothing itself: a candidate is a policy like any other, whatever bred it.
+`ask` returns the candidates of a generation, and `tell` takes their scores.  It plays nothing
+itself: a candidate is a policy like any other.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ class TooSmall(NamedTuple):
     """A candidate with fewer nodes than the task has inputs and outputs; it cannot play."""
 
     score: float
-    """Score that the search is told for it."""
+    """Score that `tell` gets for it."""
 
 
 Candidate = Policy | TooSmall
@@ -65,9 +65,9 @@ class Search(ABC):
         self.population = population
         self.generations = generations
         self.generation = 0
-        """Generations told so far."""
+        """Generations scored so far."""
         self.best: Player | None = None
-        """The best of the last generation told; None if all were too small to play."""
+        """The best of the last generation scored; None if all were too small to play."""
         self.champion: Player | None = None
         """The best of all generations so far, the later of equals."""
         self._asked: list[Candidate] = []

@@ -125,7 +125,7 @@ def test_a_search_is_not_resumed_as_a_distillation_nor_the_other_way(tmp_path: P
     ("task", "settings", "sentence"),
     [
         ("CartPole-v1", {"rollouts": 45}, "45 rollouts does not divide into generations of 10."),
-        ("CartPole-v1", {"method": "ndp", "neat_config": "a.ini"}, "for NEAT says nothing to NDP"),
+        ("CartPole-v1", {"method": "ndp", "neat_config": "a.ini"}, "has no effect on NDP"),
         ("Pendulum-v1", {}, "discrete actions; those of 'Pendulum-v1' are not."),
     ],
 )
