@@ -106,7 +106,7 @@ def distill(expert_file: Path, seed: int, **changes: Any) -> Outcome:
 
 
 def main(expert_file: Path) -> None:
-    print("| seed | expert | random actions | student | share of the gap | nodes | parameters |")
+    print("| seed | expert | random actions | student | share kept | nodes | parameters |")
     print("|---|---|---|---|---|---|---|")
     outcomes = [distill(expert_file, seed) for seed in SEEDS]
     for each in outcomes:
