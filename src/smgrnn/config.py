@@ -65,6 +65,8 @@ RENAMED = {
     "parameters": "max_parameters",
 }
 """Settings of smgrnn 0.2 that have other names now."""
+LISTS = ("input_names", "output_names")
+"""Settings that are names, with commas between them in a text."""
 NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
 """Settings that no preset has: they identify the run, say how it is stored, or name code to run."""
 
@@ -403,7 +405,10 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
         if not is_given:
             raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
         name = name.strip().replace("-", "_")
-        given[name if name in NO_PRESETS else long_name(name)] = parse_value(value.strip())
+        of_names = tuple(filter(None, value.split(","))) if name in LISTS else None
+        given[name if name in NO_PRESETS else long_name(name)] = (
+            parse_value(value.strip()) if of_names is None else of_names
+        )
     return config.with_named(given)
 
 

@@ -161,8 +161,10 @@ def _plain(value: Any, *, is_key: bool = False) -> Any:
     """Return a value as JSON has it; a user's object by its name and its fields."""
     if isinstance(value, Settings):
         return value.key_content() if is_key else value.to_dict()
-    if value is None or isinstance(value, bool | int | float | str | list | tuple | dict):
+    if value is None or isinstance(value, bool | int | float | str | list | dict):
         return value
+    if isinstance(value, tuple):
+        return list(value)
     is_data = is_dataclass(value) and not isinstance(value, type)
     own = {each.name: repr(getattr(value, each.name)) for each in fields(value)} if is_data else {}
     return {"name": type(value).__name__, **own}

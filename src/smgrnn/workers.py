@@ -19,7 +19,8 @@ from smgrnn.validation import Count, checked
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENT = dict.fromkeys(_THREADS, "1") | {
-    "PYTHONWARNINGS": "ignore:Compiled code cannot be kept"  # the driver has said so
+    "PYTHONWARNINGS": "ignore:Compiled code cannot be kept",  # the driver has said so
+    "PYTHONSAFEPATH": "1",  # or they would import from the working directory first
 }
 PATIENCE = 10.0
 """Seconds in which a Dask scheduler must answer, or be back."""
@@ -45,8 +46,6 @@ class LocalProcesses(ThreadPoolExecutor):
         with needs("A worker process"):
             import loky
         super().__init__(n_workers, initializer=_leave_interrupts_to_driver)
-        # Without it, the processes would import from the working directory before anything else.
-        os.environ["PYTHONSAFEPATH"] = "1"
         self._reader, self._writer = multiprocessing.Pipe(duplex=False)
         start = {"initializer": _follow_driver, "initargs": (self._reader,), "env": _ENVIRONMENT}
         self._new_pool = partial(loky.ProcessPoolExecutor, 1, **start)

@@ -39,6 +39,7 @@ from support.trials import (
 pytestmark = [
     pytest.mark.xdist_group("experiments"),
     pytest.mark.filterwarnings("ignore:Creating scratch directories"),  # on a busy machine
+    pytest.mark.filterwarnings("ignore:A worker was restarted"),  # the same
 ]
 
 distributed = pytest.importorskip("distributed", reason="no Dask: pip install 'smgrnn[cluster]'")

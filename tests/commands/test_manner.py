@@ -60,7 +60,7 @@ def test_the_version_is_that_of_the_package_and_no_words_ask_for_help(smgrnn: Co
         ),
         ("distill xor --keep ten", "--keep: invalid float value: 'ten'.", "distill"),
         ("distill xor --episodes", "--episodes: expected one argument.", "distill"),
-        ("export run --to zip", "'zip'. Use onnx, c, graphml, json.", "export"),
+        ("export run --to zip", "'zip'. Use onnx, c, arduino, micropython, graphml, json.", "export"),
         ("export", "The following arguments are required: RUN, --to.", "export"),
     ],
 )

@@ -21,10 +21,10 @@ def test_every_setting_is_listed_with_its_owner_default_and_meaning(
     listed: dict[str, dict[str, Any]], smgrnn: Command
 ) -> None:
     assert listed["network"]["density"] == {
-        "default": 0.8,
+        "default": 1.0,
         "meaning": "Fraction of the allowed node pairs that start connected.",
     }
-    assert listed["plasticity module"]["plasticity.growth"]["default"] == "relay"
+    assert listed["plasticity module"]["plasticity.growth"]["default"] == "frugal"
     assert listed["growth rule relay"]["growth.interval_width"]["default"] == 0.5
     assert listed["optimizer adamw"]["optimizer.weight_decay"]["default"] == 0.01
     assert listed["learning rule hebbian"].keys() == {"rule.trace_decay"}

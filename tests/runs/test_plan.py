@@ -209,7 +209,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CARTPOLE, COMPILED | {"normalise": True}, "its observations are normalised."),
     (CARTPOLE, COMPILED | {"teacher": FUNCTION}, "its expert is a function."),
     (CARTPOLE, KEEP | {"max_parameters": 6}, "Give --keep or --max-parameters, not both"),
-    (CARTPOLE, KEEP | {"select": "final"}, "--keep selects the network"),
+    (CARTPOLE, KEEP | {"select": "final"}, "--keep selects by return"),
     (CARTPOLE, {"keep": 0.9}, "--keep needs rules that follow a size"),
     ("xor", KEEP, "--keep needs an expert that plays; xor has none"),
     ("xor", {"env_backend": "gymnasium"}, "xor is learned from examples and has no environment"),

@@ -112,8 +112,8 @@ def test_xor_is_a_task_without_an_environment() -> None:
         ("", "There is no task ''."),
         (
             3,
-            "A task is named by an id such as 'CartPole-v1', or is a function that makes an "
-            "environment. Got 3 instead.",
+            "A task is an id such as 'CartPole-v1', a Gymnasium environment, or a function that "
+            "makes one. Got 3 instead.",
         ),
         (
             "no_such_module:Mine-v0",

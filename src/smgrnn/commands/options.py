@@ -228,10 +228,10 @@ def _declared(spec: str) -> tuple[str, dict[str, Any]]:
 
 def given_settings(args: Namespace) -> dict[str, Any]:
     """Return the settings of a run that were given by an option."""
-    from smgrnn.config import RunConfig
+    from smgrnn.config import LISTS, RunConfig
 
     found = {entry.name: getattr(args, entry.name, None) for entry in fields(RunConfig)}
-    for name in ("input_names", "output_names"):
+    for name in LISTS:
         if (words := getattr(args, name, None)) is not None:
             found[name] = tuple(words.split(","))
     return {name: value for name, value in found.items() if value is not None}

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from smgrnn.commands.output import Output, line_width
-from smgrnn.config import CHOICES, RENAMED, owners, setting_kinds
+from smgrnn.config import CHOICES, LISTS, RENAMED, owners, setting_kinds
 from smgrnn.validation import default_of
 
 OWNERS_BEFORE = {
@@ -35,6 +35,7 @@ def run(args: Namespace, output: Output) -> None:
             value, name = default_of(entry), f"{prefix}{entry.name}"
             if name in setting_kinds():
                 value = value.name if name in CHOICES else value
+                value = ",".join(value) if name in LISTS else value
                 table[name] = {"default": value, "meaning": known[entry.name]}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
     wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))

@@ -277,12 +277,15 @@ def _names_of(env: Any) -> tuple[str, ...]:
     """Return the names of a flattened Dict observation: its keys, numbered where one is longer."""
     from gymnasium.spaces import Dict, flatdim
 
-    while env is not None and not isinstance(env.observation_space, Dict):
+    while env is not None:
+        seen = getattr(env, "observation_space", None)
+        if isinstance(seen, Dict):
+            break
         env = getattr(env, "env", None)
-    if env is None:
+    else:
         return ()
     names = []
-    for key, space in env.observation_space.spaces.items():
+    for key, space in seen.spaces.items():
         n = flatdim(space)
         names += [str(key)] if n == 1 else [f"{key} {place}" for place in range(n)]
     return tuple(names)

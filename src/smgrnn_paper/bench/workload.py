@@ -81,7 +81,7 @@ def eager_loop(graph: Graph, iterations: int, observations: Floats, labels: Ints
 
 def torch_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Run:
     """Return the loop of a user of SMGrNN and StructuralPlasticity."""
-    net = SMGrNN(N_INPUTS, N_OUTPUTS, graph=graph, iterations=iterations)
+    net = SMGrNN(N_INPUTS, N_OUTPUTS, preset="paper", readout="state", graph=graph, iterations=iterations)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     spm = StructuralPlasticity(net, optimizer, plasticity) if plasticity else None
 
@@ -119,4 +119,5 @@ def called_from_python(graph: Graph, iterations: int) -> Run:
 def new_learner(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Learner:
     """Return a compiled learner of this graph; with None it has no plasticity."""
     sizes, rules = (N_INPUTS, N_OUTPUTS), plasticity or PlasticityConfig.static(interval=10**9)
-    return Learner(*sizes, preset="paper", iterations=iterations, plasticity=rules, graph=graph)
+    reading: Any = {"preset": "paper", "readout": "state", "iterations": iterations}
+    return Learner(*sizes, **reading, plasticity=rules, graph=graph)

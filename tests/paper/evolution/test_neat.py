@@ -48,7 +48,7 @@ def write(tmp_path: Path) -> Write:
 def run(policy: Policy, observation: Any) -> tuple[int, Any]:
     """Return the action and the outputs of a policy, run by the compiled engine."""
     learner = learner_of(policy.config, graph=policy.graph)
-    action = learner.act([*observation, 1.0])
+    action = learner.act(list(observation))
     assert isinstance(action, int)
     return action, learner.outputs
 
