@@ -185,7 +185,7 @@ def test_a_hundred_episodes_are_played_alike(task: str, how: str, tmp_path: Path
     policy, played = exports.student(task)
     assert played.starts.sum() == 100
     check(played, *replay(policy, played, *command, build(policy, tmp_path, *flags)))
-    assert played.is_tie.mean() <= 1e-4
+    assert played.is_tie.sum() <= 1 + 1e-4 * played.is_tie.size
 
 
 @pytest.mark.parametrize("student", ["mlp-100", "neat", "ndp", "continuous"])

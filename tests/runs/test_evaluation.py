@@ -121,5 +121,7 @@ def test_a_saved_policy_is_the_same_with_its_scale_and_names(tmp_path: Path) -> 
     assert same(rows).tolist() == policy(rows).tolist()
     written = [path.name for path in same.export(tmp_path / "cart.c")]
     assert written == ["cart.h", "cart.c"]
-    with pytest.raises(ConfigError, match=r"cart.exe names no export format; end it with one of \.onn"):
+    with pytest.raises(
+        ConfigError, match=r"cart.exe names no export format; end it with one of \.onn"
+    ):
         same.export("cart.exe")

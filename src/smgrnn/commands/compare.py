@@ -22,6 +22,8 @@ from smgrnn.text import MISSING
 
 MOST_SETTINGS = 12
 """Most settings that are listed; students of different kinds differ in most of theirs."""
+FACTS = ("teacher", "task facts", "ancestor", "after")
+"""What runs of equal settings may differ in."""
 
 OPTIONS = """
 RUN ...               a run, or a folder of runs
@@ -60,6 +62,9 @@ def describe_settings(groups: Sequence[Compared]) -> str:
         for name in sorted(names)
     }
     differing = {name: each for name, each in differing.items() if len({*each.values()}) > 1}
+    if not differing:
+        facts = differing_settings(groups)
+        differing = {name: facts[name] for name in FACTS if name in facts}
     if not differing:
         is_one = len({preset for preset, _, _ in changes.values()}) == 1
         return f"They differ in nothing but their {'seed' if is_one else 'preset'}."

@@ -245,7 +245,7 @@ class Learner:
     def protect(self, fraction: float) -> None:
         """Reduce updates of the edges that matter now by a fraction, and prune none of them.
 
-        >>> learner = Learner(1, 2, weight_std=0.1)
+        >>> learner = Learner(1, 2, bias=False, weight_std=0.1)
         >>> before = learner.graph
         >>> learner.protect(1.0)
         >>> _ = learner.learn([1.0], 0)

@@ -137,7 +137,7 @@ def activated(kind: str, total: Any, shift: int) -> Any:
     """Return the activated value of an integer sum, or of an array of them.
 
     >>> [int(activated("tanh", x << 10, 10)) for x in (0, 4096, -4096, 2**20)]
-    [0, 24956, -24956, 32750]
+    [0, 24976, -24976, 32745]
     """
     if kind == "sigmoid":
         return (2**VALUE_BITS + activated("tanh", total, shift + 1)) >> 1

@@ -110,13 +110,12 @@ class Program:
 def program_of(policy: Policy, *, is_straight: bool = False) -> Program:
     """Return the program of a policy with the fewest weights, or one that repeats nothing.
 
-    >>> from smgrnn import Graph
-    >>> from smgrnn.config import NetworkConfig
+    >>> from smgrnn import Graph, Learner
     >>> from smgrnn.policy import policy_of
     >>> edges = [(0, 2, 1.0), (1, 3, 2.0), (1, 4, 1.0)]
     >>> graph = Graph.from_edges(2, 2, n_hidden=1, edges=edges)
-    >>> config = NetworkConfig(n_inputs=2, n_outputs=2, n_hidden=1, iterations=3)
-    >>> program = program_of(policy_of(type("", (), {"graph": graph, "config": config})))
+    >>> learner = Learner(2, 2, bias=False, iterations=3, graph=graph)
+    >>> program = program_of(policy_of(learner))
     >>> program.n_weights, program.states, program.activations
     (2, (), [])
     """

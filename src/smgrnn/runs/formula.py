@@ -22,7 +22,7 @@ def formula(policy: Policy) -> list[str]:
     >>> from smgrnn.config import NetworkConfig
     >>> from smgrnn.tasks import Task
     >>> graph = Graph.from_edges(4, 2, edges=[(2, 5, 1.2), (3, 4, -0.8)])
-    >>> config = NetworkConfig(n_inputs=4, n_outputs=2, readout="sum")
+    >>> config = NetworkConfig(n_inputs=4, n_outputs=2, bias=False, readout="sum")
     >>> task = Task(id="pole", n_inputs=4, n_outputs=2, is_discrete=True)
     >>> print(*formula(Policy(graph, config, task)), sep="; ")
     out 1 − out 0 = 1.2·in 2 + 0.8·in 3; out 1 if this is above 0, otherwise out 0

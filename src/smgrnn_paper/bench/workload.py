@@ -81,7 +81,9 @@ def eager_loop(graph: Graph, iterations: int, observations: Floats, labels: Ints
 
 def torch_engine(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Run:
     """Return the loop of a user of SMGrNN and StructuralPlasticity."""
-    net = SMGrNN(N_INPUTS, N_OUTPUTS, preset="paper", readout="state", graph=graph, iterations=iterations)
+    net = SMGrNN(
+        N_INPUTS, N_OUTPUTS, preset="paper", readout="state", graph=graph, iterations=iterations
+    )
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     spm = StructuralPlasticity(net, optimizer, plasticity) if plasticity else None
 
