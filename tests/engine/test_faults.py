@@ -182,7 +182,9 @@ for file in Path(sys.argv[2]).rglob("*.nb?"):
     pickled = pickle.dumps(Poison())
     file.write_bytes(stamped(pickled) + pickled)
 """
-USE = "from smgrnn.rules import UpdateHistory; import numpy; UpdateHistory.start(1, 1).push(numpy.zeros(1))"
+USE = (
+    "import numpy; from smgrnn.rules import UpdateHistory as H; H.start(1, 1).push(numpy.zeros(1))"
+)
 SETTINGS = "cache_dir: {0}/cache\nchrome_trace: {0}/trace\ndisable_jit: 1\nboundscheck: 1\n"
 ASK = "; from numba import config; print(config.CACHE_DIR, config.DISABLE_JIT, config.BOUNDSCHECK)"
 

@@ -121,5 +121,11 @@ def called_from_python(graph: Graph, iterations: int) -> Run:
 def new_learner(graph: Graph, iterations: int, plasticity: PlasticityConfig | None) -> Learner:
     """Return a compiled learner of this graph; with None it has no plasticity."""
     sizes, rules = (N_INPUTS, N_OUTPUTS), plasticity or PlasticityConfig.static(interval=10**9)
-    reading: Any = {"preset": "paper", "readout": "state", "iterations": iterations}
-    return Learner(*sizes, **reading, plasticity=rules, graph=graph)
+    return Learner(
+        *sizes,
+        preset="paper",
+        readout="state",
+        iterations=iterations,
+        plasticity=rules,
+        graph=graph,
+    )
