@@ -15,7 +15,7 @@ from smgrnn import Graph, Learner
 from smgrnn.graph import draw
 from smgrnn.graph.drawing import Positions, layout
 
-MOMENTS = (2_000, 20_000, 50_000, 100_000)
+MOMENTS = (2_000, 6_000, 20_000, 100_000)
 """Examples after which the network is drawn."""
 N_JUDGED = 2_000
 """Last examples of which the share that it got right is told."""
@@ -35,7 +35,7 @@ def shared_positions(graphs: list[Graph]) -> Positions:
 
 def grow(seed: int = 0) -> list[tuple[Graph, float]]:
     """Return the network at each moment, and the share of the last examples that it got right."""
-    learner, found = Learner(4, 2, seed=seed), []
+    learner, found = Learner(4, 2, max_parameters=24, seed=seed), []
     examples = np.random.default_rng(seed).normal(size=(MOMENTS[-1], 4))
     labels = examples[:, 0] * examples[:, 1] > 0
     for first, last in zip((0, *MOMENTS), MOMENTS, strict=False):
@@ -51,7 +51,7 @@ def main(path: str = "growth.png") -> None:
     figure = Figure(figsize=(11, 2.7), layout="constrained")
     panels = zip(figure.subplots(1, 4), MOMENTS, frames, strict=True)
     for ax, moment, (graph, share) in panels:
-        draw(graph, ax, {node: positions[node] for node in graph.node_ids.tolist()})
+        draw(graph, ax, {node: positions[node] for node in graph.node_ids.tolist()}, n_biases=1)
         size = f"{graph.n_nodes} nodes, {graph.n_edges} edges"
         ax.set_title(f"{moment:,} examples: {share:.0%} right\n{size}", fontsize=9)
         ax.set(xlim=(-0.08, 1.08), ylim=(-0.08, 1.08))

@@ -46,7 +46,8 @@ def test_the_growth_strip_shows_growth_that_ends_when_the_job_is_done(tmp_path: 
     (first, by_chance), *_, (third, _), (last, share) = strip.grow()
     assert (first.n_hidden, first.n_edges) == (0, 10)  # two of the bias
     assert by_chance < 0.6 < 0.95 < share
-    assert 1 <= last.n_hidden <= third.n_hidden + 1  # half of the examples later
+    assert 1 <= last.n_hidden == third.n_hidden  # half of the examples later
+    assert last.n_edges == third.n_edges == 24
     strip.main(str(tmp_path / "growth.png"))
     height, width, _ = imread(tmp_path / "growth.png").shape
     assert width > 3 * height  # four frames side by side

@@ -17,7 +17,7 @@ from support.commands import Command
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md"))]
-SESSIONS = ("docs/quickstart.md", "docs/reproducing.md")
+SESSIONS = ("docs/quickstart.md", "docs/reproducing.md", "docs/estimator.md")
 """Pages whose Python blocks are one session; on the others each has names of its own."""
 LEFT_OUT = {
     r"make |\. \.venv": "it sets up the repository itself",

@@ -91,6 +91,12 @@ def main() -> None:
         with suppress(OSError):  # as of a full disk
             print(f"smgrnn: {plain(sentence)}", file=sys.stderr, flush=True)
         sys.exit(2)
+    except RuntimeError as error:  # as of a thread that has no memory for its stack
+        if args.debug or str(error) != "can't start new thread":
+            raise
+        with suppress(OSError):
+            print("smgrnn: There is not enough memory for a thread.", file=sys.stderr, flush=True)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

@@ -163,7 +163,7 @@ def test_a_folder_whose_statistics_are_damaged_is_refused(run: Run, tmp_path: Pa
     for spoiled in ({}, {name: arrays[name][:1]}, {name: arrays[name] * np.nan}):
         others = {each: array for each, array in arrays.items() if each != name}
         write_arrays(tmp_path / "model.safetensors", "run", content, others | spoiled)
-        with pytest.raises(FileFormatError, match="does not describe a run"):
+        with pytest.raises(FileFormatError, match=r"does not describe a run|out of range"):
             load(tmp_path)
 
 

@@ -124,7 +124,7 @@ def test_a_hebbian_rule_without_optimizer_is_observed_and_grows_the_network() ->
         with torch.no_grad():
             y = net(x)
             graph = net.graph
-            delta = 0.1 * x[graph.source] * y[torch.as_tensor(graph.target) - 3]
+            delta = 0.1 * x[graph.source.tolist()] * y[(graph.target - 3).tolist()]
             delta *= (-1) ** step
             net.weight.add_(delta)
         deltas.append(delta)

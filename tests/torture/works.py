@@ -97,7 +97,9 @@ def _works(folder: Path) -> list[Work]:
         Work("distill", (*paper, "--out", OUT), "--resume"),
         Work("distill, frugal", (*xor, "--out", OUT)),
         Work("distill, seeds", (*xor, "--seeds", "2", "--out", OUT)),
-        Work("sequence", ("sequence", "CartPole-v1", *cartpole[1:], "--out", OUT)),
+        Work(
+            "sequence", ("sequence", "CartPole-v1", "CartPole-v1,gravity=20", *short, "--out", OUT)
+        ),
         Work("evolve, neat", (*evolve, "--method", "neat")),
         Work("evolve, ndp", (*evolve, "--method", "ndp")),
         Work("reproduce", reproduce),
