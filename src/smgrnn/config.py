@@ -77,7 +77,7 @@ class RunSettings(Settings):
 
     student: Student = "smgrnn"
     """The growing network; a fixed graph; growth without pruning; an MLP of 100 % or 200 % of the
-    budget; or one of 100 % that is pruned to `parameters`."""
+    budget; or one of 100 % that is pruned to `max_parameters`."""
     episodes: Count = 1500
     """Training episodes."""
     stop_after: Whole = 0
@@ -405,10 +405,10 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
         if not is_given:
             raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
         name = name.strip().replace("-", "_")
-        of_names = tuple(filter(None, value.split(","))) if name in LISTS else None
-        given[name if name in NO_PRESETS else long_name(name)] = (
-            parse_value(value.strip()) if of_names is None else of_names
-        )
+        if name in LISTS:
+            given[name] = tuple(filter(None, value.split(",")))
+        else:
+            given[name if name in NO_PRESETS else long_name(name)] = parse_value(value.strip())
     return config.with_named(given)
 
 

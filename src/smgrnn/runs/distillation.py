@@ -221,7 +221,7 @@ class Distillation:
         if isinstance(self.teacher, Expert):
             found["expert_parameters"] = self.teacher.parameters.size
         if self.teacher is not None:
-            for name, actor in (("expert_return", "expert"), ("random_return", "chance")):
-                played = self._judge(policy, seeds, actor).episodes  # type: ignore[arg-type]
-                found[name] = float(played.returns.mean())
+            actors: dict[str, Actor] = {"expert_return": "expert", "random_return": "chance"}
+            for name, actor in actors.items():
+                found[name] = float(self._judge(policy, seeds, actor).episodes.returns.mean())
         return Comparison(**found)

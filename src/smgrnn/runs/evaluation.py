@@ -58,7 +58,7 @@ def evaluate(
     checked(episodes, Count, "The 'episodes' parameter of evaluate")
     found: Any = getattr(source, "record", source)
     if isinstance(found, str | Path):
-        is_single = kind_of(found) is not None and kind_of(found) != "run"
+        is_single = kind_of(found) not in (None, "run")
         found = load(found) if is_single else Record.load(found)
     if isinstance(found, Policy):
         if final or max_parameters is not None:
