@@ -14,7 +14,7 @@ import numpy as np
 from smgrnn.config import RunConfig
 from smgrnn.episodes.backends import GymnasiumBackend
 from smgrnn.runs.distillation import Distillation
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task, make_env
 

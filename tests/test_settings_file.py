@@ -7,7 +7,7 @@ import pytest
 
 from smgrnn.config import RunConfig, settings_file
 from smgrnn.errors import ConfigError, SmgrnnError
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.settings_file import read_settings
 from support.commands import Command, refused
 

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
 from smgrnn import SMGrNN
-from smgrnn.errors import FileFormatError
+from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import EditDraft
 from smgrnn.storage import (
     FORMAT_VERSION,
@@ -112,11 +112,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     before = path.read_bytes()
 
     def fail(*_: Any) -> None:
-        raise OSError("No space left on device")
+        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(os if function == "fsync" else Path, function, fail)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(ConfigError, match="cannot be written: No space left"):
             paper_net(1, 1).save(path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]

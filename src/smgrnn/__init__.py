@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from smgrnn.policy import Policy
     from smgrnn.runs.evaluation import evaluate
     from smgrnn.runs.record import load
-    from smgrnn.runs.run import Run, distill
+    from smgrnn.runs.run import Run
     from smgrnn.runs.sequences import sequence
+    from smgrnn.runs.start import distill
 
 __version__ = "0.3.0"
 
@@ -29,7 +30,7 @@ _HOMES = {
     "SMGrNN": "nn",
     "SmgrnnError": "errors",
     "StructuralPlasticity": "nn",
-    "distill": "runs.run",
+    "distill": "runs.start",
     "evaluate": "runs.evaluation",
     "load": "runs.record",
     "sequence": "runs.sequences",

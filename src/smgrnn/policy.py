@@ -1,5 +1,6 @@
 """Policy: a finished network that plays its task, whatever trained, evolved or saved it."""
 
+from copy import copy
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -160,14 +161,9 @@ class Policy:
 
     def with_weights(self, weight: Floats) -> Self:
         """Return the policy with other weights (n_edges,)."""
-        return type(self)(
-            self.graph._replace(weight=weight),
-            self.config,
-            self.task,
-            student=self.student,
-            normalisation=self.normalisation,
-            names=self.names,
-        )
+        made = copy(self)  # which leaves out the player
+        made.graph = self.graph._replace(weight=weight)
+        return made
 
     def answer_beside(self, observation: Any, wanted: Any, kind: int) -> tuple[Any, float]:
         """Return the answer, as `answer` does, and its loss beside the one that is wanted."""

@@ -35,6 +35,11 @@ def episode_seed(seed: int, episode: int, purpose: Purpose) -> int:
     return 2**31 + word // 2 if purpose == "choosing" else word // 4 * 2 + number
 
 
+def episode_seeds(seed: int, first: int, last: int, purpose: Purpose) -> list[int]:
+    """Return the seeds of the episodes first … last - 1 of a purpose."""
+    return [episode_seed(seed, episode, purpose) for episode in range(first, last)]
+
+
 def dump_generator(rng: np.random.Generator) -> str:
     """Return the generator's state as text."""
     return json.dumps(rng.bit_generator.state)

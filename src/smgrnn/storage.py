@@ -65,21 +65,26 @@ def write_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes], *, is_durable: bool = True) -> None:
-    """Write files by name, each whole or not at all; when this returns all are on the disk."""
+    """Write files by name, each whole or not at all; when this returns all are on the disk.
+
+    A full disk or missing permission is a ConfigError.
+    """
     for name, data in contents.items():
         # Random, because two containers that share a folder may have the same process id.
         partial = folder / f".{name}.{secrets.token_hex(4)}.partial"
-        try:
-            with partial.open("xb") as file:
-                file.write(data)
-                file.flush()
-                if is_durable:
-                    os.fsync(file.fileno())
-            partial.replace(folder / name)
-        finally:
-            partial.unlink(missing_ok=True)
+        with writing(folder / name):
+            try:
+                with partial.open("xb") as file:
+                    file.write(data)
+                    file.flush()
+                    if is_durable:
+                        os.fsync(file.fileno())
+                partial.replace(folder / name)
+            finally:
+                partial.unlink(missing_ok=True)
     if is_durable:
-        _sync_folder(folder)
+        with writing(folder):
+            _sync_folder(folder)
 
 
 def make_folder(path: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from smgrnn.batch import Condition
 from smgrnn.pages.comparison import comparison_page, group_named, student_quantile
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from support.browser import Browser, find_browser
 from support.commands import Command, refused
 from support.fabricated import fabricate

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from smgrnn import load
-from smgrnn.commands.display import describe_all
 from smgrnn.experts import load_expert
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
+from smgrnn.runs.words import describe_all
 from smgrnn.seeding import episode_seed
 from smgrnn_paper.evolution.evolution import Evolution
 from support.commands import Command, refused

@@ -14,7 +14,7 @@ from smgrnn import Run, distill
 from smgrnn.errors import ConfigError
 from smgrnn.names import LONGEST, Names
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.view import film, write_page
 from smgrnn.view.page import page
 from smgrnn.view.recording import Film

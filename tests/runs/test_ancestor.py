@@ -16,7 +16,7 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.policy import Policy
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run, start_from
+from smgrnn.runs.start import new_run, start_from
 from support.commands import Command
 
 SHORT: dict[str, Any] = {"episodes": 30, "held_out": 3, "checkpoint_every": 10}

@@ -25,7 +25,7 @@ from smgrnn.runs.checkpoints import (
 )
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.seeding import episode_seed
 from smgrnn.tasks import find_task
 from support.evolutions import evolved

@@ -10,7 +10,7 @@ from smgrnn import Graph
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.names import Names
 from smgrnn.policy import Normalisation, Policy
-from smgrnn.runs.formula import FEW, formula
+from smgrnn.runs.words import FEW, formula
 from smgrnn.tasks import Task
 from support.flat import network_config
 

@@ -9,7 +9,8 @@ import pytest
 
 from smgrnn.errors import ConfigError
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run
+from smgrnn.runs.run import Run
+from smgrnn.runs.start import new_run
 from smgrnn.storage import LOCK, locked
 from smgrnn_paper import Evolution
 from support.commands import Command, refused

@@ -14,7 +14,7 @@ from smgrnn.errors import ConfigError
 from smgrnn.runs import polish
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.polish import Polish, ranking
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from support.runs import contents, settings
 
 TINY: dict[str, Any] = {"preset": "frugal", "episodes": 30, "max_parameters": 4, "select": "return"}

@@ -19,7 +19,8 @@ from smgrnn.errors import ConfigError, FileFormatError, SmgrnnError
 from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.folder import write_results
 from smgrnn.runs.plan import Plan
-from smgrnn.runs.record import Record, Times
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import Times
 from smgrnn.runs.smallest import Search
 from smgrnn.storage import write_arrays
 from smgrnn.view.timeline import Timeline

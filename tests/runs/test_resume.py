@@ -17,7 +17,8 @@ from smgrnn.errors import ConfigError, SmgrnnError
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.folder import NOTED, RunFolder
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run
+from smgrnn.runs.run import Run
+from smgrnn.runs.start import new_run
 from smgrnn_paper import Evolution, EvolutionConfig
 from smgrnn_paper.evolution.evolution import new_evolution
 from support.runs import contents, settings, trained

@@ -11,8 +11,8 @@ from smgrnn.config import RunConfig
 from smgrnn.errors import ConfigError
 from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run
 from smgrnn.runs.smallest import Search
+from smgrnn.runs.start import new_run
 from support.runs import TEACHERS, contents, teacher
 
 

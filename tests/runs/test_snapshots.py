@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph
-from smgrnn.runs import snapshots
-from smgrnn.runs.snapshots import Snapshots
+from smgrnn.episodes import table
+from smgrnn.episodes.table import Snapshots
 
 GRAPH = Graph.from_edges(1, 1, edges=[(0, 1, 0.5)])
 
@@ -18,7 +18,7 @@ def taken(last: int, graph: Graph = GRAPH) -> Snapshots:
 
 
 def test_too_many_moments_are_halved_and_stay_even(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "MOST_MOMENTS", 4)
+    monkeypatch.setattr(table, "MOST_MOMENTS", 4)
     assert taken(3).episode.tolist() == [0, 1, 2, 3]
     assert taken(4).episode.tolist() == [0, 2, 4]
     assert taken(8).episode.tolist() == [0, 4, 8]
@@ -26,7 +26,7 @@ def test_too_many_moments_are_halved_and_stay_even(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_large_network_is_kept_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "MOST_WEIGHTS", 10)
+    monkeypatch.setattr(table, "MOST_WEIGHTS", 10)
     graph = Graph.from_edges(4, 1, edges=[(node, 4, float(node)) for node in range(4)])
     found = taken(100, graph)
     assert found.weight.size == found.n_edges.sum() <= 10

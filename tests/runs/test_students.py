@@ -14,7 +14,7 @@ from smgrnn.episodes.rollout import taught_step
 from smgrnn.graph.edit import Operation
 from smgrnn.graph.state import Graph
 from smgrnn.runs.distillation import Distillation, new_learner
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.tasks import Task, make_env
 from support.runs import TEACHERS, planned, replay, trained
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment, Store
-from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.episodes.table import Edits, Episodes, Snapshots
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs.metrics import final_quarter
 from smgrnn.runs.plan import AnyPlan, Plan
-from smgrnn.runs.record import Record, Times
-from smgrnn.runs.snapshots import Snapshots
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import Times
 from smgrnn.runs.stage_scores import FIRST_STAGE, NO_SCORES
 from smgrnn.tasks import Task
 from smgrnn_paper.evolution.plan import EvolutionPlan

@@ -16,7 +16,7 @@ from smgrnn.policy import Policy
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.storage import digest
 from smgrnn.tasks import Task
 from support import trials

@@ -14,7 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from smgrnn.runs.record import Record, record_file
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import record_file
 from torture.children import Child, Found, command
 from torture.filecalls import FileCalls, struck_at
 from torture.works import Bench, losses, settled

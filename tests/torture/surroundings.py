@@ -22,7 +22,7 @@ from smgrnn import Learner
 from smgrnn.config import PlasticityConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
-from smgrnn.runs.record import MODEL
+from smgrnn.runs.record_file import MODEL
 from smgrnn.storage import read_arrays, write_arrays
 from smgrnn.view import FolderView, LiveView
 from torture.children import Child, Found, command, misbehaviour

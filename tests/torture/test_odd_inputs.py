@@ -27,7 +27,8 @@ from smgrnn.runs.distillation import STUDENTS
 from smgrnn.runs.evaluation import evaluate
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import Run, new_run
+from smgrnn.runs.run import Run
+from smgrnn.runs.start import new_run
 from smgrnn.storage import FORMAT_VERSION, VERSIONS, digest, read_arrays
 from support import runs
 from support.evolutions import evolved

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from smgrnn.batch import Store
 from smgrnn.config import RULES as RULE_PARTS
 from smgrnn.errors import SmgrnnError
-from smgrnn.runs.record import MODEL, Record
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import MODEL
 from smgrnn_paper.experiments.registry import STUDIES
 from support import trials
 from support.runs import contents, settings, teacher

@@ -18,7 +18,7 @@ import pytest
 
 from smgrnn import Run
 from smgrnn.runs.record import Record
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.style import place_nodes
 from smgrnn_paper import evolve

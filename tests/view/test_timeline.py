@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph, Run
+from smgrnn.episodes.table import Snapshots
 from smgrnn.graph.drawing import layout
 from smgrnn.graph.edit import Cause
-from smgrnn.runs.snapshots import Snapshots
 from smgrnn.view import Timeline
 from smgrnn.view.style import place_nodes
 from smgrnn.view.timeline import FOREVER, MOST_EDGES, MOST_NODES, NO_CAUSE, Tracks

@@ -17,7 +17,7 @@ from smgrnn.pages.comparison import (
 )
 from smgrnn.pages.page import DataTable
 from smgrnn.runs.folder import load_runs
-from smgrnn.storage import write_file, writing
+from smgrnn.storage import write_file
 from smgrnn.text import MISSING
 
 MOST_SETTINGS = 12
@@ -39,8 +39,7 @@ def run(args: Namespace, output: Output) -> None:
     groups = group_named(load_runs(args.runs))
     words = [describe_table(comparison_table(groups)), describe_settings(groups)]
     if args.out is not None:
-        with writing(args.out):
-            write_file(args.out, comparison_page(groups).encode())
+        write_file(args.out, comparison_page(groups).encode())
         words.append(f"The page is {args.out}.")
     figures = {
         "groups": [each.to_dict() for each in groups],

@@ -1,4 +1,4 @@
-"""Live progress on stderr, and the results of runs in words."""
+"""Runs under way on a terminal and in TensorBoard, and their results once they are finished."""
 
 import shlex
 import sys
@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich import progress as bars
 from rich.console import RenderableType
 from rich.text import Text
@@ -16,11 +15,12 @@ from rich.text import Text
 from smgrnn.arrays import Floats
 from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.episodes.table import Episodes
+from smgrnn.errors import needs
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
 from smgrnn.runs.session import Session, Watch
-from smgrnn.runs.words import four_lines, score_text
+from smgrnn.runs.words import describe, describe_all, score_text, short_text
 from smgrnn.text import quantity
 
 
@@ -96,6 +96,32 @@ class Display(bars.Progress):
         self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
 
 
+class TensorBoard:
+    """Writes one scalar per episode and quantity, from episode `first` on: give it as a watch."""
+
+    def __init__(self, folder: Path, first: int = 0) -> None:
+        with needs("Logging"):
+            from tensorboard.summary import Writer
+        self._writer: Any = Writer(str(folder))
+        self._n_written = first
+
+    def __call__(self, run: Run) -> None:
+        """Write the episodes that are new since the last call."""
+        episodes = run.episodes
+        for place in range(self._n_written, episodes.n):
+            figures = {
+                "return": episodes.returns[place],
+                "agreement": episodes.agreed[place] / max(episodes.steps[place], 1),
+                "loss": episodes.loss[place] / max(episodes.steps[place], 1),
+                "nodes": episodes.n_nodes[place],
+                "edges": episodes.n_edges[place],
+            }
+            for name, value in figures.items():
+                self._writer.add_scalar(name, float(value), place + 1)
+        self._n_written = episodes.n
+        self._writer.flush()
+
+
 def train(
     run: Session[Any],
     show: Callable[[Display, Any], None],
@@ -140,73 +166,6 @@ def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
     output.result("\n".join(paragraphs), summaries[0] if len(summaries) == 1 else summaries)
 
 
-def describe(summary: dict[str, Any]) -> str:
-    """Return the summary of a finished run, or of a search, in a few lines."""
-    size = quantity(summary["n_parameters"], "parameter")
-    size += f", {quantity(summary['n_nodes'], 'node')}"
-    mean, std, n = (summary[f"held_out_{name}"] for name in ("mean", "std", "episodes"))
-    score = score_text(mean, std, n, summary)
-    spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
-    converged = ""
-    if summary["threshold"] is not None:
-        episode = summary["convergence_episode"]
-        when = "never reached" if episode is None else f"first reached in episode {episode}"
-        converged = f"; threshold {summary['threshold']:g} {when}"
-    if "generations" in summary:
-        lines = [
-            f"Champion: {score}; {size} ({summary['n_hidden']} hidden).",
-            f"Search: {quantity(summary['generations'], 'generation')} of "
-            f"{summary['population']}, {spent}; best of the last {summary['generation_best']:.1f}, "
-            f"champion {summary['champion_return']:.1f} in generation "
-            f"{summary['champion_generation']}{converged}.",
-        ]
-    else:
-        lines = four_lines(summary)
-        if keep := summary.get("keep"):
-            fraction = f"{100 * keep['share']:g} % of the expert's return beyond chance"
-            bound, target = f"{keep['lower_bound']:.1f}", f"{keep['target_return']:.1f}"
-            if keep["is_reached"]:
-                lines[0] += f" At least {bound} (lower bound; {fraction} is {target})."
-            else:
-                lines[0] += f" No size kept {fraction}, {target}: the largest is selected."
-            if sizes := [f"{each['size']:.0f}" for each in keep["failed"]]:
-                lines[1] += f" Sizes tried before: {', '.join(sizes)}."
-        lines += summary["notes"]
-        lines[3] += f" Saved in {summary['run_dir']}." if summary["run_dir"] else ""
-        if polish := summary.get("polish"):
-            before, after = polish["before"], polish["after"]
-            below = ""
-            if summary["threshold"] is not None:
-                shares = " -> ".join(f"{each['share_below']:.1%}" for each in (before, after))
-                below = f", episodes below {summary['threshold']:g} {shares}"
-            lines.append(
-                f"Polish: held-out return {before['held_out_mean']:.1f} -> "
-                f"{after['held_out_mean']:.1f}{below}; {polish['episodes']:,} episodes and "
-                f"{polish['choosing_episodes']} to select in {polish['seconds']:.1f} s."
-            )
-        return "\n".join(lines)
-    run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
-    if folder := summary["run_dir"]:
-        lines.append(f"{run} is in {folder}; {folder}/topology.png shows the network.")
-    return "\n".join(lines)
-
-
-def describe_all(summaries: list[dict[str, Any]]) -> str:
-    """Return mean ± std over several seeds."""
-
-    def spread(values: list[float], digits: int) -> str:
-        return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
-
-    n, size = len(summaries), spread([each["n_parameters"] for each in summaries], 0)
-    for name in ("held_out_agreement", "held_out_mse"):
-        if name in summaries[0]:
-            score = spread([summary[name] for summary in summaries], 4)
-            return f"{n} seeds: {name.replace('_', ' ')} {score}, {size} parameters."
-    held_out = spread([each["held_out_mean"] for each in summaries], 1)
-    late = spread([summary["late_return"] for summary in summaries], 1)
-    return f"{n} seeds: held-out return {held_out}, {size} parameters; late return {late}."
-
-
 def print_scores(scores: Iterable[tuple[str, Floats, dict[str, float]]], output: Output) -> None:
     """Print mean returns, or the likeness to a recording."""
     lines, figures = [], []
@@ -221,10 +180,3 @@ def size_text(episodes: Episodes) -> str:
     """Return the size of the network in the last episode."""
     n_nodes, n_edges = int(episodes.n_nodes[-1]), int(episodes.n_edges[-1])
     return f"{quantity(n_nodes, 'node')}, {quantity(n_edges, 'edge')}"
-
-
-def short_text(number: float) -> str:
-    """Return a number with its suffix for thousands or millions."""
-    if number < 1e3:
-        return f"{number:.0f}"
-    return f"{number / 1e3:.1f}k" if number < 1e6 else f"{number / 1e6:.1f}M"

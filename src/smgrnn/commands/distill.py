@@ -64,9 +64,8 @@ def run(args: Namespace, output: Output) -> None:
     if args.dry_run:
         print_plans([each.plan for each in runs], output)
         return
-    from smgrnn.commands.display import Display, print_summaries, train
+    from smgrnn.commands.display import Display, TensorBoard, print_summaries, train
     from smgrnn.experts import Expert
-    from smgrnn.runs.tensorboard import TensorBoard
 
     first = runs[0]  # all learn from the same expert
     first.begin()  # refuses what it must before anything is printed
@@ -87,7 +86,8 @@ def run(args: Namespace, output: Output) -> None:
 
 def prepare_runs(args: Namespace) -> "list[Run]":
     """Return the runs that the options ask for, one per seed, each in its folder."""
-    from smgrnn.runs.run import Run, new_run, settings_to_continue, start_from
+    from smgrnn.runs.run import Run
+    from smgrnn.runs.start import new_run, settings_to_continue, start_from
 
     if args.resume is not None:
         return [Run.resume(args.resume, task=args.task, expert=args.expert)]

@@ -5,13 +5,14 @@ import shlex
 from argparse import Namespace
 from pathlib import Path
 
-from smgrnn.commands.display import Display, describe, draw_pictures, stoppable
+from smgrnn.commands.display import Display, draw_pictures, stoppable
 from smgrnn.commands.options import RUN_SETTINGS, run_settings
 from smgrnn.commands.output import Output, aligned
 from smgrnn.runs.pictures import draw_stage_scores
 from smgrnn.runs.sequences import Sequence, plan_sequence
 from smgrnn.runs.stage_scores import FIGURES
-from smgrnn.storage import write_file, writing
+from smgrnn.runs.words import describe
+from smgrnn.storage import write_file
 
 SUMMARY, COURSE = "sequence.json", "stage_scores.png"
 
@@ -43,8 +44,7 @@ def run(args: Namespace, output: Output) -> None:
             assert stage_folder is not None
             draw_pictures(record, stage_folder)
         summary = made.summary()
-        with writing(folder / SUMMARY):
-            write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
+        write_file(folder / SUMMARY, (json.dumps(summary, indent=2) + "\n").encode())
         if "stage_scores" not in summary:
             output.result(describe(summary), summary)
             return

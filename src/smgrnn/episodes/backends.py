@@ -11,20 +11,14 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.engine import Learner
-from smgrnn.episodes.rollout import (
-    EpisodeBatch,
-    judge_episodes,
-    learn_steps,
-    play_episodes,
-    taught_step,
-)
+from smgrnn.episodes.rollout import Asked, EpisodeBatch, learn_steps, play_episodes, taught_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.errors import NonFiniteError, SmgrnnError
 from smgrnn.experts import Expert, Teacher
 from smgrnn.experts.evaluation import play_expert
 from smgrnn.learning.settings import LOSSES, Loss
 from smgrnn.policy import Normalisation, Policy, scale_action, scale_target
-from smgrnn.seeding import episode_seed, stream
+from smgrnn.seeding import episode_seeds, stream
 from smgrnn.tasks import CheckedEnv, Task, closing_env, make_env
 from smgrnn.tasks.recording import Recording, read_recording
 
@@ -35,9 +29,15 @@ RIGHT = 0.25
 
 Learn = Callable[[int], tuple[float, int, int, float]]
 """Learns the episode with a number; returns its return, steps, agreed steps and summed loss."""
-
-
 Actor = Literal["student", "expert", "chance"]
+
+
+class Beside(NamedTuple):
+    """The expert that a student is compared with, whoever acts."""
+
+    expert: Teacher | None
+    loss: Loss
+    actor: Actor = "student"
 
 
 class Judged(NamedTuple):
@@ -124,41 +124,27 @@ class Backend(ABC):
 
     def play(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play one episode per seed."""
-        episodes = Episodes.start(len(seeds))
-        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
-        self._play(policy, seeds, episodes)
-        return episodes
-
-    @abstractmethod
-    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
-        """Play one episode per seed and record each."""
+        return self.judge(policy, seeds, None).episodes
 
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Play to compare checkpoints, never on the examples that judge the winner."""
         return self.play(policy, seeds)
 
-    @abstractmethod
-    def judge(
-        self,
-        policy: Policy,
-        expert: Teacher | None,
-        seeds: list[int],
-        loss: Loss,
-        actor: Actor = "student",
-    ) -> Judged:
-        """Play one episode per seed beside the expert, on what judges the student.
+    def judge(self, policy: Policy, seeds: list[int], beside: Beside | None) -> Judged:
+        """Play one episode per seed, beside the expert if there is one."""
+        episodes = Episodes.start(len(seeds))
+        episodes.n_nodes[:], episodes.n_edges[:] = policy.graph.n_nodes, policy.graph.n_edges
+        return Judged(episodes, self._play(policy, seeds, episodes, beside))
 
-        The student acts, or the expert, or chance; the student is compared either way.
-        """
+    @abstractmethod
+    def _play(
+        self, policy: Policy, seeds: list[int], episodes: Episodes, beside: Beside | None
+    ) -> Floats:
+        """Play and record one episode per seed; return the expert's continuous answers."""
 
     def _placed(self, episode: str) -> AbstractContextManager[None]:
         """Add to the sentence of an error where it arose, if that is known."""
         return nullcontext()
-
-
-def find_backend(task: Task) -> Backend:
-    """Return the backend of a task's environment: the compiled one if there is one."""
-    return GymnasiumBackend(task) if task.compiled is None else CompiledBackend(task)
 
 
 class CompiledBackend(Backend):
@@ -185,38 +171,25 @@ class CompiledBackend(Backend):
 
         return learn
 
-    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
+    def _play(
+        self, policy: Policy, seeds: list[int], episodes: Episodes, beside: Beside | None
+    ) -> Floats:
         batch = EpisodeBatch.start(self._task, seeds, np.ones(policy.graph.n_inputs))
-        player = policy.player
-        play_episodes(player.net, player.new_traces()[0], batch, episodes)
-        self._check(episodes)
-
-    def judge(
-        self,
-        policy: Policy,
-        expert: Teacher | None,
-        seeds: list[int],
-        loss: Loss,
-        actor: Actor = "student",
-    ) -> Judged:
-        """Play one episode per seed beside the expert."""
-        assert isinstance(expert, Expert)
-        task, player, episodes = self._task, policy.player, Episodes.start(len(seeds))
-        batch = EpisodeBatch.start(task, seeds, np.ones(policy.graph.n_inputs))
-        chances = np.zeros((0, 0), np.int64)
-        if actor == "chance":
-            rng = np.random.default_rng(seeds)
-            chances = rng.integers(task.n_outputs, size=(len(seeds), batch.max_steps))
-        trace, kind = player.new_traces()[0], LOSSES.index(loss)
-        adjoint = np.zeros((1, trace.shape[1]))
-        beside = expert, expert.scratch(), kind, adjoint, chances, actor == "expert"
-        judge_episodes(player.net, trace, batch, episodes, *beside)
-        self._check(episodes)
-        return Judged(episodes, np.empty((0, 0)))
-
-    def _check(self, episodes: Episodes) -> None:
+        player, asked = policy.player, Asked.nothing()
+        trace = player.new_traces()[0]
+        if beside is not None:
+            assert isinstance(beside.expert, Expert)
+            kind, adjoint = LOSSES.index(beside.loss), np.zeros((1, trace.shape[1]))
+            chances = asked.chances
+            if beside.actor == "chance":
+                shape = len(seeds), batch.max_steps
+                chances = np.random.default_rng(seeds).integers(self._task.n_outputs, size=shape)
+            expert, acts = beside.expert, beside.actor == "expert"
+            asked = Asked(expert, expert.scratch(), kind, adjoint, chances, acts)
+        play_episodes(player.net, trace, batch, episodes, asked)
         if np.isnan(episodes.returns).any():
             raise NonFiniteError("An output of the student became NaN or infinite in an episode.")
+        return np.empty((0, 0))
 
 
 class GymnasiumBackend(Backend):
@@ -283,52 +256,51 @@ class GymnasiumBackend(Backend):
 
         return choose_fast
 
-    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
+    def _play(
+        self, policy: Policy, seeds: list[int], episodes: Episodes, beside: Beside | None
+    ) -> Floats:
+        env, answers = self._env, list[Floats]()
+        answer: Any = self._taught(policy, beside, answers)
         for number, seed in enumerate(seeds):
             policy.reset()
             with self._placed(f"episode {number + 1} of those that judge it"):
-                observation, total, is_over = self._env.reset(seed), 0.0, False
-                while not is_over:
-                    action = scale_action(self._task, policy.answer(observation))
-                    observation, reward, is_over = self._env.step(action)
-                    total += reward
-            episodes.returns[number], episodes.steps[number] = total, self._env.n_steps
-        policy.reset()
-
-    def judge(
-        self,
-        policy: Policy,
-        expert: Teacher | None,
-        seeds: list[int],
-        loss: Loss,
-        actor: Actor = "student",
-    ) -> Judged:
-        """Play one episode per seed beside the expert."""
-        assert expert is not None
-        task, env, kind = self._task, self._env, LOSSES.index(loss)
-        episodes, answers = Episodes.start(len(seeds)), []
-        for number, seed in enumerate(seeds):
-            policy.reset()
-            with self._placed(f"episode {number + 1} of those that judge it"):
-                observation, is_over = env.reset(seed), False
-                if actor == "chance":
+                observation, is_over, total, lost, n_agreed = env.reset(seed), False, 0.0, 0.0, 0
+                if beside is not None and beside.actor == "chance":
                     env.seed_actions(seed)
                 while not is_over:
-                    if task.is_discrete:
-                        wanted = expert.action(env.whole)
-                    else:
-                        wanted = scale_target(task, expert.values(env.whole))
-                        answers.append(wanted)
-                    given, lost = policy.answer_beside(observation, wanted, kind)
-                    episodes.agreed[number] += task.is_discrete and given == wanted
-                    episodes.loss[number] += lost
-                    action = scale_action(task, wanted if actor == "expert" else given)
-                    action = env.any_action() if actor == "chance" else action
+                    action, has_agreed, loss = answer(observation)
                     observation, reward, is_over = env.step(action)
-                    episodes.returns[number] += reward
-            episodes.steps[number] = env.n_steps
+                    total += reward
+                    n_agreed += has_agreed
+                    lost += loss
+            episodes.returns[number], episodes.steps[number] = total, env.n_steps
+            episodes.agreed[number], episodes.loss[number] = n_agreed, lost
         policy.reset()
-        return Judged(episodes, np.array(answers))
+        return np.array(answers)
+
+    def _taught(self, policy: Policy, beside: Beside | None, answers: list[Floats]) -> Any:
+        """Return a function from an observation to the action, whether both agree, and the loss.
+
+        It adds the expert's continuous answers to `answers`.
+        """
+        task, env = self._task, self._env
+        if beside is None:
+            return lambda observation: (scale_action(task, policy.answer(observation)), False, 0.0)
+        expert, loss, actor = beside
+        assert expert is not None
+        kind = LOSSES.index(loss)
+
+        def answer(observation: Any) -> tuple[Any, bool, float]:
+            wanted = expert.action(env.whole) if task.is_discrete else expert.values(env.whole)
+            if not task.is_discrete:
+                wanted = scale_target(task, wanted)
+                answers.append(wanted)
+            given, lost = policy.answer_beside(observation, wanted, kind)
+            action = scale_action(task, wanted if actor == "expert" else given)
+            action = env.any_action() if actor == "chance" else action
+            return action, task.is_discrete and given == wanted, lost
+
+        return answer
 
     @contextmanager
     def _placed(self, episode: str) -> Iterator[None]:
@@ -348,7 +320,7 @@ def normalisation_by(expert: Teacher, task: Task, seed: int) -> Normalisation:
     They are those of a few training episodes in which the expert acts and every second action is
     random, so that they cover where a student goes both early and late.
     """
-    seeds = [episode_seed(seed, number, "train") for number in range(NORMALISING_EPISODES)]
+    seeds = episode_seeds(seed, 0, NORMALISING_EPISODES, "train")
     with closing_env(make_env(task), task.id) as env:
         played = [play_expert(expert, task, env, each, DISTURBANCE) for each in seeds]
         return Normalisation.of([observation for steps in played for observation, _ in steps])
@@ -407,35 +379,32 @@ class ExamplesBackend(Backend):
 
         return learn
 
-    def _play(self, policy: Policy, seeds: list[int], episodes: Episodes) -> None:
-        self._answer(policy, self._examples.held_out, episodes)
-
     def compare(self, policy: Policy, seeds: list[int]) -> Episodes:
         """Answer the examples that checkpoints are compared by, once for all seeds."""
         episodes = Episodes.start(len(seeds))
         self._answer(policy, self._examples.compared, episodes)
         return episodes
 
-    def judge(
-        self,
-        policy: Policy,
-        expert: Teacher | None,
-        seeds: list[int],
-        loss: Loss,
-        actor: Actor = "student",
-    ) -> Judged:
-        """Answer the held-out examples once, beside their labels."""
-        questions, episodes = self._examples.held_out, Episodes.start(1)
-        labels, has_choices = self._labels(questions), self._task.has_agreement
+    def judge(self, policy: Policy, seeds: list[int], beside: Beside | None) -> Judged:
+        """Answer the held-out examples; beside their labels once, and one by one."""
+        return super().judge(policy, seeds if beside is None else [0], beside)
+
+    def _play(
+        self, policy: Policy, seeds: list[int], episodes: Episodes, beside: Beside | None
+    ) -> Floats:
+        questions, has_choices = self._examples.held_out, self._task.has_agreement
+        if beside is None:
+            self._answer(policy, questions, episodes)
+            return np.empty((0, 0))
+        labels, is_choice = self._labels(questions), self._task.is_discrete
         for row, label in zip(questions.observations, labels, strict=True):
             policy.reset()
-            given, lost = policy.answer_beside(row, label, LOSSES.index(loss))
-            is_choice = self._task.is_discrete
+            given, lost = policy.answer_beside(row, label, LOSSES.index(beside.loss))
             episodes.agreed[0] += given == label if is_choice else has_choices and lost < RIGHT
             episodes.loss[0] += lost
         policy.reset()
         episodes.steps[0] = len(labels)
-        return Judged(episodes, np.empty((0, 0)) if has_choices else labels)
+        return np.empty((0, 0)) if has_choices else labels
 
     def _answer(self, policy: Policy, questions: Recording, episodes: Episodes) -> None:
         policy.reset()  # each row of a batch starts from zero states
@@ -462,3 +431,14 @@ class ExamplesBackend(Backend):
         if self._task.recording is not None:
             total = n_right / n if is_discrete else float(-losses.mean())
         return total, n, n_right, float(losses.sum())
+
+
+def find_backend(task: Task, seed: int = 0, *, in_python: bool = False) -> Backend:
+    """Return the backend of a task: the compiled one if there is one, unless Python is to watch.
+
+    `seed` draws the examples of a recording.
+    """
+    if task.is_supervised:
+        return ExamplesBackend(task, Examples.of(task, seed))
+    is_compiled = task.compiled is not None and not in_python
+    return CompiledBackend(task) if is_compiled else GymnasiumBackend(task)

@@ -120,65 +120,59 @@ def taught_step(
     return action, loss, label
 
 
-@lean
-def judge_episodes(
-    net: Net,
-    trace: Floats,
-    batch: EpisodeBatch,
-    episodes: Episodes,
-    expert: Expert,
-    scratch: Singles,
-    kind: int,
-    adjoint: Floats,
-    chances: Ints,
-    expert_acts: bool,
-) -> None:
-    """Play episodes as `play_episodes` does, beside the expert; record agreement and loss.
+class Asked(NamedTuple):
+    """An expert that is asked at every step of episodes that are played."""
 
-    The expert acts if `expert_acts`; the actions in `chances` (n_episodes, max_steps) are taken
-    instead if there are any.
-    """
-    sizes, parameters, codes = expert
+    expert: Expert
+    scratch: Singles
+    kind: int
+    """Code of the loss."""
+    adjoint: Floats
+    """Buffer for the gradient of the loss (1, n_nodes)."""
+    chances: Ints
+    """Actions to take instead of the student's, if there are any (n_episodes, max_steps)."""
+    expert_acts: bool
+    """Whether the expert's actions are taken instead."""
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """Return that no expert is asked."""
+        sizes, table = np.zeros(0, np.int64), np.zeros((1, 0))
+        expert, scratch = Expert(sizes, np.zeros(0, np.float32), sizes), table.astype(np.float32)
+        return cls(expert, scratch, 0, table, np.zeros((0, 0), np.int64), expert_acts=False)
+
+
+@lean
+def play_episodes(
+    net: Net, trace: Floats, batch: EpisodeBatch, episodes: Episodes, asked: Asked
+) -> None:
+    """Play episodes with a greedy network, without learning, and record each."""
+    sizes, parameters, codes = asked.expert
+    label, loss = 0, 0.0
     for number in range(len(batch.worlds)):
         world = batch.worlds[number]
         forget_states(trace, net.network.n_inputs)
         for step in range(batch.max_steps):
             _show(batch, world)
-            label = expert_action(sizes, parameters, codes, scratch, batch.observation)
-            action, loss = act_beside(
-                net, trace, batch.inputs, kind, adjoint, label, batch.totals[:0]
-            )
-            if action < 0:
-                episodes.returns[number] = np.nan
-                break
-            episodes.agreed[number] += action == label
-            episodes.loss[number] += loss
-            if chances.shape[0] > 0:
-                action = chances[number, step]
-            elif expert_acts:
-                action = label
-            reward, is_terminal = known.step(batch.task, world, action)
-            episodes.returns[number] += reward
-            episodes.steps[number] += 1
-            if is_terminal:
-                break
-
-
-@lean
-def play_episodes(net: Net, trace: Floats, batch: EpisodeBatch, episodes: Episodes) -> None:
-    """Play episodes with a greedy network, without learning, and record each."""
-    task = batch.task
-    for number in range(len(batch.worlds)):
-        world = batch.worlds[number]
-        forget_states(trace, net.network.n_inputs)
-        for _ in range(batch.max_steps):
-            _show(batch, world)
-            action = act(net, trace, batch.inputs)
+            if sizes.size == 0:
+                action = act(net, trace, batch.inputs)
+            else:
+                label = expert_action(sizes, parameters, codes, asked.scratch, batch.observation)
+                action, loss = act_beside(
+                    net, trace, batch.inputs, asked.kind, asked.adjoint, label, batch.totals[:0]
+                )
             if action < 0:
                 # An output was not finite; there is no action to take.
                 episodes.returns[number] = np.nan
                 break
-            reward, is_terminal = known.step(task, world, action)
+            if sizes.size > 0:
+                episodes.agreed[number] += action == label
+                episodes.loss[number] += loss
+            if asked.chances.shape[0] > 0:
+                action = asked.chances[number, step]
+            elif asked.expert_acts:
+                action = label
+            reward, is_terminal = known.step(batch.task, world, action)
             episodes.returns[number] += reward
             episodes.steps[number] += 1
             if is_terminal:

@@ -49,6 +49,15 @@ def evaluate_expert(
         return np.array([sum(reward for _, reward in steps) for steps in played])
 
 
+def expert_and_chance(
+    expert: Teacher, task: Task, purpose: Purpose = "held_out"
+) -> tuple[float, float]:
+    """Return the mean returns of an expert and of random actions over 100 episodes."""
+    both = (evaluate_expert(expert, task, 100, purpose, disturbance=each) for each in (0.0, 1.0))
+    taught, chance = (float(returns.mean()) for returns in both)
+    return taught, chance
+
+
 def play_expert(
     expert: Teacher, task: Task, env: Any, seed: int, disturbance: float = 0.0
 ) -> Iterator[tuple[Any, float]]:

@@ -133,7 +133,7 @@ def export(
     for file, content in zip(paths, contents.values(), strict=True):
         with writing(file):
             file.parent.mkdir(parents=to == "arduino", exist_ok=True)
-            write_file(file, content)
+        write_file(file, content)
     return paths
 
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.episodes.backends import Backend, Examples, ExamplesBackend, GymnasiumBackend
+from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.errors import ConfigError, ShapeError
 from smgrnn.policy import BARE, Policy
-from smgrnn.seeding import episode_seed
+from smgrnn.seeding import episode_seeds
 from smgrnn.tasks import Task, TaskSource, find_again
 
 RECORDED_EPISODES, MOST_RECORDED = 10, 5000
@@ -69,25 +69,20 @@ def find_place(policy: Policy, task: TaskSource | Task | None = None, seed: int 
         raise ConfigError(
             "A bare network has no task to play. Pass observations that it will see as recording."
         )
-    found = find_again(policy.task, task)
-    if found.is_supervised:
-        return ExamplesBackend(found, Examples.of(found, seed))
-    return GymnasiumBackend(found)
+    return find_backend(find_again(policy.task, task), seed, in_python=True)
 
 
 def record(policy: Policy, place: Backend, seed: int = 0) -> Recorded:
     """Return what a policy sees in episodes that neither trained nor judge it."""
     watched = _Watched(policy, policy)
-    seeds = [episode_seed(seed, number, "choosing") for number in range(RECORDED_EPISODES)]
-    place.compare(watched, seeds)
+    place.compare(watched, episode_seeds(seed, 0, RECORDED_EPISODES, "choosing"))
     return Recorded(np.array(watched.seen[:MOST_RECORDED]), watched.starts[:MOST_RECORDED])
 
 
 def try_beside(policy: Policy, other: Policy, place: Backend, n: int, seed: int = 0) -> Trial:
     """Return how a policy does on held-out episodes, and how often another would act alike."""
     watched = _Watched(policy, other)
-    seeds = [episode_seed(seed, number, "held_out") for number in range(n)]
-    returns = place.play(watched, seeds).returns
+    returns = place.play(watched, episode_seeds(seed, 0, n, "held_out")).returns
     return Trial(returns, watched.n_alike / len(watched.seen))
 
 

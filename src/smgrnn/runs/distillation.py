@@ -11,6 +11,7 @@ from smgrnn.engine import Learner
 from smgrnn.episodes.backends import (
     Actor,
     Backend,
+    Beside,
     CompiledBackend,
     Examples,
     ExamplesBackend,
@@ -21,17 +22,15 @@ from smgrnn.episodes.backends import (
 from smgrnn.episodes.table import Edits, Episodes
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experts import Expert, ExpertSource, Teacher, find_teacher_again
-from smgrnn.experts.evaluation import evaluate_expert
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.rules.settings import ForeignRule
 from smgrnn.runs.metrics import Comparison
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.seeding import Purpose, episode_seed
+from smgrnn.seeding import Purpose, episode_seeds
 from smgrnn.tasks import Task, TaskSource, find_again
 
-N_MEASURED = 100  # episodes that measure an expert and a random policy
 N_COMPARED = 10  # held-out episodes that score a checkpoint
 FIRST_COMPARED = 1_000_000  # apart from those of the final evaluation
 
@@ -147,19 +146,6 @@ class Distillation:
         backend = self.backend
         return backend if isinstance(backend, GymnasiumBackend) else GymnasiumBackend(self.task)
 
-    def measured(self) -> tuple[float, float]:
-        """Return the mean returns of the expert and of a random policy."""
-        assert self.teacher is not None
-        taught, chance = (
-            float(
-                evaluate_expert(
-                    self.teacher, self.task, N_MEASURED, "choosing", disturbance=each
-                ).mean()
-            )
-            for each in (0.0, 1.0)
-        )
-        return taught, chance
-
     @property
     def policy(self) -> Policy:
         """The student now, as a policy."""
@@ -186,9 +172,8 @@ class Distillation:
 
     def train(self, first: int, last: int) -> Episodes:
         """Train on the episodes first … last - 1 and return their table."""
-        n, numbers = self.plan.n_episodes, range(first, last)
-        seeds = [episode_seed(self.plan.seed, number, "train") for number in numbers]
-        progress = np.arange(first, last) / n
+        seeds = episode_seeds(self.plan.seed, first, last, "train")
+        progress = np.arange(first, last) / self.plan.n_episodes
         return self.backend.distil(self.learner, self.teacher, seeds, progress, first)
 
     def take_edits(self) -> Edits:
@@ -203,7 +188,7 @@ class Distillation:
 
         The scores are its returns, or how faithful it is to the expert if that is what is selected.
         """
-        seeds = [episode_seed(self.plan.seed, number, purpose) for number in range(first, last)]
+        seeds = episode_seeds(self.plan.seed, first, last, purpose)
         if self.plan.select == "faithful":
             judged = self._judge(policy, seeds)
             return judged.scores, int(judged.episodes.steps.sum())
@@ -211,12 +196,12 @@ class Distillation:
         return played.returns, int(played.steps.sum())
 
     def _judge(self, policy: Policy, seeds: list[int], actor: Actor = "student") -> Judged:
-        loss = self.plan.learning.loss
-        return self.backend.judge(policy, self.teacher, seeds, loss, actor)
+        beside = Beside(self.teacher, self.plan.learning.loss, actor)
+        return self.backend.judge(policy, seeds, beside)
 
     def compare(self, policy: Policy) -> Comparison:
         """Compare the selected network with its expert on the held-out episodes."""
-        seeds = [episode_seed(self.plan.seed, n, "held_out") for n in range(self.plan.held_out)]
+        seeds = episode_seeds(self.plan.seed, 0, self.plan.held_out, "held_out")
         found: dict[str, Any] = self._judge(policy, seeds).likeness
         if isinstance(self.teacher, Expert):
             found["expert_parameters"] = self.teacher.parameters.size

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from smgrnn.arrays import Floats
-from smgrnn.episodes.backends import Backend, Examples, ExamplesBackend, find_backend
+from smgrnn.episodes.backends import Backend, find_backend
 from smgrnn.errors import ConfigError, known_arguments, short
 from smgrnn.policy import BARE, Policy
 from smgrnn.runs.distillation import Distillation
 from smgrnn.runs.plan import Plan, check_episodes
 from smgrnn.runs.record import Record, load
-from smgrnn.seeding import episode_seed
+from smgrnn.seeding import episode_seeds
 from smgrnn.storage import kind_of
 from smgrnn.tasks import TaskSource, find_again, find_task
 from smgrnn.validation import Count, checked
@@ -63,7 +63,14 @@ def evaluate(
     if isinstance(found, Policy):
         if final or max_parameters is not None:
             raise ConfigError("A policy is one network: leave final and max_parameters out.")
-        return _score_policy(found, episodes, task, seed)
+        if found.task.id == BARE:
+            if task is None:
+                raise ConfigError("The policy is a bare network: pass the task to evaluate it on.")
+            found = Policy(found.graph, found.config, find_task(task))  # refuses another shape
+            place = found.task
+        else:
+            place = find_again(found.task, task)
+        return score(find_backend(place, seed), found, seed, episodes)
     if not isinstance(found, Record):
         raise ConfigError(
             f"evaluate takes a run folder, a result of distill, or a policy. Got {short(source)} "
@@ -77,21 +84,7 @@ def evaluate(
     return score(backend, policy, plan.seed, episodes)
 
 
-def _score_policy(policy: Policy, n: int, source: TaskSource | None, seed: int) -> Floats:
-    if policy.task.id == BARE:
-        if source is None:
-            raise ConfigError("The policy is a bare network: pass the task to evaluate it on.")
-        task = find_task(source)
-        policy = Policy(policy.graph, policy.config, task)  # which refuses another shape
-    else:
-        task = find_again(policy.task, source)
-    if task.is_supervised:
-        return score(ExamplesBackend(task, Examples.of(task, seed)), policy, seed, n)
-    return score(find_backend(task), policy, seed, n)
-
-
 def score(backend: Backend, policy: Policy, seed: int, n: int) -> Floats:
     """Return the returns of a policy on the first `n` held-out episodes of a seed."""
     check_episodes(n)
-    seeds = [episode_seed(seed, number, "held_out") for number in range(n)]
-    return backend.play(policy, seeds).returns
+    return backend.play(policy, episode_seeds(seed, 0, n, "held_out")).returns

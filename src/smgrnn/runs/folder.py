@@ -16,8 +16,9 @@ from pathlib import Path
 from smgrnn.episodes.table import edits_table, episodes_table
 from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.runs.plan import AnyPlan, Plan
-from smgrnn.runs.record import MODEL, Record, record_file
-from smgrnn.storage import LOCK, locked, make_folder, remove_empty, write_files, writing
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import MODEL, record_file
+from smgrnn.storage import LOCK, locked, make_folder, remove_empty, write_files
 from smgrnn.validation import flatten
 
 SUMMARY = "run.json"
@@ -190,5 +191,4 @@ def write_results(path: Path, record: Record) -> None:
         **record.plan.tables(record),
         SUMMARY: (json.dumps(content, indent=2) + "\n").encode(),
     }
-    with writing(path):
-        write_files(path, files)
+    write_files(path, files)

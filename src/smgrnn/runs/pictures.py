@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from smgrnn.arrays import Floats
-from smgrnn.runs.formula import formula
 from smgrnn.runs.metrics import sustained_episode
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.stage_scores import normalised
-from smgrnn.storage import write_file, writing
+from smgrnn.runs.words import formula
+from smgrnn.storage import write_file
 from smgrnn.text import number, plus_minus, quantity
 
 RETURN, NODES, EDGES, LIKENESS, SELECTED = "#1f5fa8", "#7f7f7f", "#d9822b", "#2ca02c", "#a3329f"
@@ -177,5 +177,4 @@ def draw_stage_scores(record: Record, path: Path) -> None:
 def _write(figure: Any, path: Path) -> None:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.removeprefix("."), dpi=120)
-    with writing(path):
-        write_file(path, buffer.getvalue(), is_durable=False)
+    write_file(path, buffer.getvalue(), is_durable=False)

@@ -22,7 +22,7 @@ from smgrnn.config import Objective
 from smgrnn.episodes.backends import Backend, GymnasiumBackend
 from smgrnn.machine import usable_cores
 from smgrnn.policy import Policy
-from smgrnn.seeding import Purpose, episode_seed, stream
+from smgrnn.seeding import Purpose, episode_seeds, stream
 from smgrnn.tasks import Task
 from smgrnn.workers import LocalProcesses
 
@@ -219,8 +219,7 @@ def ranking(objective: Objective, threshold: float | None) -> Callable[[Floats],
 
 
 def _seeds(seed: int, purpose: Purpose, first: int, last: int) -> list[int]:
-    numbers = range(FIRST_EPISODE + first, FIRST_EPISODE + last)
-    return [episode_seed(seed, number, purpose) for number in numbers]
+    return episode_seeds(seed, FIRST_EPISODE + first, FIRST_EPISODE + last, purpose)
 
 
 class _Watched(Policy):

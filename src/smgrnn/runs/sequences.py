@@ -17,7 +17,8 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.experts import find_teacher
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.plan import Ancestor, Plan, plan_run, require
-from smgrnn.runs.record import Record, Spent, record_file
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import Spent, record_file
 from smgrnn.runs.run import Run
 from smgrnn.runs.session import Watch
 from smgrnn.runs.stage_scores import BEFORE, NO_SCORES

@@ -15,7 +15,8 @@ from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, GrowthLimitWarning, SmgrnnError
 from smgrnn.runs.folder import RunFolder, check_same, write_results
 from smgrnn.runs.plan import AnyPlan
-from smgrnn.runs.record import Record, Times
+from smgrnn.runs.record import Record
+from smgrnn.runs.record_file import Times
 
 PACKAGES = ("smgrnn", "numpy", "numba", "gymnasium")
 """Packages that every result depends on."""

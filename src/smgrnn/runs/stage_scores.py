@@ -22,11 +22,12 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.episodes.backends import find_backend
 from smgrnn.errors import plain
-from smgrnn.experts import evaluate_expert, find_expert
+from smgrnn.experts import find_expert
+from smgrnn.experts.evaluation import expert_and_chance
 from smgrnn.experts.library import warn_if_weak
 from smgrnn.policy import Policy
 from smgrnn.runs.plan import AnyPlan, Plan, require
-from smgrnn.seeding import episode_seed
+from smgrnn.seeding import episode_seeds
 from smgrnn.tasks import find_task
 from smgrnn.tasks.recording import RECORDINGS
 
@@ -34,8 +35,6 @@ RANDOM, TEACHER, BEFORE, FIRST_STAGE = range(4)
 """Rows of the scores; those of the stages follow."""
 FIGURES = ("average_return", "forgetting", "backward_transfer", "forward_transfer")
 """Figures of merit of a sequence."""
-N_MEASURED = 100
-"""Episodes that measure a teacher and a random policy."""
 NO_SCORES = np.zeros((0, 0))
 """The scores of a run outside of a sequence."""
 
@@ -56,7 +55,7 @@ def check_stage_scores(plan: AnyPlan, stage_scores: Floats) -> None:
 
 def score_on_tasks(plan: Plan, policy: Policy) -> Floats:
     """Return the mean held-out return of a policy on each task of the sequence (n_tasks,)."""
-    seeds = [episode_seed(plan.seed, number, "held_out") for number in range(plan.held_out)]
+    seeds = episode_seeds(plan.seed, 0, plan.held_out, "held_out")
     backends = [find_backend(find_task(id)) for id in plan.task_sequence]
     return np.array([backend.play(policy, seeds).returns.mean() for backend in backends])
 
@@ -72,9 +71,7 @@ def first_scores(plan: Plan, policy: Policy) -> Floats:
 def _ends(id: str) -> tuple[float, float]:
     """Return the mean returns of a random policy and of a task's teacher."""
     task = find_task(id)
-    expert = find_expert(None, task)
-    random = float(evaluate_expert(expert, task, N_MEASURED, disturbance=1.0).mean())
-    teacher = float(evaluate_expert(expert, task, N_MEASURED).mean())
+    teacher, random = expert_and_chance(find_expert(None, task), task)
     if task.teacher_score is None:
         warn_if_weak(task, teacher)
     return random, teacher

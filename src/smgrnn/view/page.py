@@ -29,7 +29,7 @@ from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import curves_figure, find_done
 from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
-from smgrnn.storage import write_file, writing
+from smgrnn.storage import write_file
 from smgrnn.view import style
 from smgrnn.view.timeline import Timeline
 
@@ -45,9 +45,7 @@ def write_page(run: Any, path: str | Path, student: Checkpoint | None = None) ->
 
     `run` is a run, its record, or a network that your own loop trained.
     """
-    path, content = Path(path), page(record_of(run), student)
-    with writing(path):
-        write_file(path, content.encode())
+    write_file(Path(path), page(record_of(run), student).encode())
 
 
 def page(run: Record, student: Checkpoint | None = None) -> str:

@@ -17,7 +17,7 @@ import torch
 
 from smgrnn.config import RunConfig, Student
 from smgrnn.errors import ConfigError, GrowthLimitWarning
-from smgrnn.runs.run import new_run
+from smgrnn.runs.start import new_run
 from smgrnn_paper.bench import workload
 from smgrnn_paper.bench.workload import active_rules, eager_loop, grown_graph, stream
 

@@ -4,11 +4,12 @@ from argparse import Namespace
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from smgrnn.commands.display import Display, print_summaries, short_text, size_text, train
+from smgrnn.commands.display import Display, print_summaries, size_text, train
 from smgrnn.commands.distill import each_seed, named, run_folder
 from smgrnn.commands.options import TASK, import_from_here
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
+from smgrnn.runs.words import short_text
 from smgrnn_paper.evolution.config import EvolutionConfig
 
 if TYPE_CHECKING:  # it imports neat-python
