@@ -18,12 +18,16 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.graph import EditDraft
 from smgrnn.storage import (
     FORMAT_VERSION,
+    LOCK,
     digest,
+    is_locked,
+    locked,
     make_folder,
     read_arrays,
     write_arrays,
     write_file,
 )
+from support.commands import Command, python
 from support.flat import paper_net
 
 
@@ -290,3 +294,37 @@ def test_an_array_of_the_graph_that_was_tampered_with_is_refused(path: Path, nam
     for spoiled in (array[::-1], array + 1000, -array, array[:, None], array[:-1]):
         rewrite(path, **{name: spoiled})
         assert "does not describe a network" in refused(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, smgrnn: Command) -> None:
+    """A folder of a stranger with a pipe named .lock or study.json stopped a command for ever."""
+    os.mkfifo(tmp_path / LOCK)
+    assert not is_locked(tmp_path)
+    with pytest.raises(ConfigError, match="cannot be written"), locked(tmp_path):
+        pass
+    (tmp_path / "study").mkdir()
+    os.mkfifo(tmp_path / "study" / "study.json")
+    said = smgrnn("tune", "xor", "--over", "frugal", "--out", tmp_path / "study")
+    assert "holds other things than a study" in said.err
+
+
+FORKED = """
+import os, sys
+from pathlib import Path
+from smgrnn.storage import locked
+folder = Path.cwd()
+with locked(folder):
+    if not os.fork():
+        sys.exit(0)
+    os.wait()
+    print(os.listdir(folder))
+print(os.listdir(folder))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_copy_that_ends_leaves_the_lock_to_its_owner(tmp_path: Path) -> None:
+    """A copy that an environment forked removed it, and another process could own the folder."""
+    done = python("-c", FORKED, folder=tmp_path)
+    assert (done.stdout, done.stderr) == ("['.lock']\n[]\n", "")

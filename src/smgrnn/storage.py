@@ -122,19 +122,20 @@ def locked(folder: Path) -> Iterator[None]:
 
     On Windows, and on file systems without locks, several processes can own it.
     """
-    path = folder / LOCK
+    path, owner = folder / LOCK, os.getpid()
     file = _open_locked(path)
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # as long as it is ours
+        if os.getpid() == owner:  # not a copy that an environment forked, which ends here too
+            path.unlink(missing_ok=True)  # as long as it is ours
         file.close()
 
 
 def is_locked(folder: Path) -> bool:
     """Return whether a process owns a folder; never where there are no locks."""
     try:
-        with (folder / LOCK).open("rb") as file:
+        with open(folder / LOCK, "rb", opener=_open_plainly) as file:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:  # another is that there is no file, or that there are no locks
@@ -142,12 +143,17 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
+def _open_plainly(name: str, flags: int) -> int:
+    """Open a file; refuse a link, and do not wait for the other end of a pipe."""
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(name, flags, 0o666)
+
+
 def _open_locked(path: Path) -> BinaryIO:
     """Return the open file of a lock, which is free again when it is closed."""
-    flags = getattr(os, "O_NOFOLLOW", 0)  # a stranger may have left a link there
     while True:
         with writing(path):
-            file = open(path, "ab", opener=lambda name, mode: os.open(name, mode | flags, 0o666))  # noqa: SIM115
+            file = open(path, "ab", opener=_open_plainly)  # noqa: SIM115
         try:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,6 +4,10 @@ Each is tried in a process of its own, which must end as it should.
 """
 
 import os
+import tracemalloc
+from collections.abc import Callable
+from copy import copy, deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +15,10 @@ import numpy as np
 import pytest
 
 from smgrnn import Graph, Learner, StructuralPlasticity
+from smgrnn.config import in_own_loop
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
+from smgrnn.rules.statistics import absent_pairs
 from support.commands import python
 from support.flat import learner_of, network_config, paper_net
 from support.learners import learner, stream
@@ -21,7 +27,8 @@ from support.training import by
 
 def test_a_network_of_many_outputs_learns(capfd: pytest.CaptureFixture[str]) -> None:
     """A MemoryError inside compiled code was printed and ignored, and the learner went on."""
-    made = learner_of(network_config(n_inputs=1, n_outputs=100_000))
+    brief = replace(in_own_loop("frugal").plasticity, window=2)  # 100 updates would take 0.5 GB
+    made = learner_of(network_config(n_inputs=1, n_outputs=100_000), None, brief)
     made.learn_stream(np.ones((3, 1)), np.zeros(3, int))
     assert made._state.watched.statistics.absent.shape == (2, 20_000)
     assert capfd.readouterr() == ("", "")
@@ -34,6 +41,17 @@ def test_statistics_beyond_memory_are_refused_by_both_engines() -> None:
         learner_of(network_config(n_inputs=1, n_outputs=1), graph=graph)
     with pytest.raises(ConfigError, match=sentence):
         StructuralPlasticity(paper_net(1, 1, graph=graph))
+
+
+def test_statistics_take_the_memory_that_is_checked() -> None:
+    """All pairs of nodes were marked, 10 GB for 100,000 outputs, and 8 MB were checked."""
+    graph = Graph.from_edges(1, 20_000, edges=[(0, 1, 1.0)])
+    tracemalloc.start()
+    pairs = absent_pairs(graph)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert pairs.shape == (2, 19_999)
+    assert peak < 100 * 20_000
 
 
 def test_a_write_into_a_learners_graph_is_refused_by_numpy() -> None:
@@ -54,6 +72,7 @@ import numpy as np
 import smgrnn
 from smgrnn import Learner
 from smgrnn.config import PlasticityConfig
+from smgrnn.config import in_own_loop
 from smgrnn.errors import ConfigError
 from smgrnn.graph import check
 
@@ -152,12 +171,19 @@ def test_a_handle_that_outlives_its_learner_keeps_what_it_points_to(tmp_path: Pa
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
-def test_an_error_in_a_rule_or_a_call_of_its_learner_leaves_the_learner_whole() -> None:
+def test_an_error_in_a_rule_or_a_call_of_its_learner_leaves_the_learner_whole(
+    tmp_path: Path,
+) -> None:
     def fail(*_: Any) -> Any:
         raise RuntimeError("a rule fails")
 
     cases: list[tuple[Any, type[Exception], str]] = [(fail, RuntimeError, "a rule fails")]
-    cases += [(lambda *_: made.learn(np.zeros(3), 0), ConfigError, SENTENCE)]
+    uses: list[Callable[[Learner], object]] = [
+        *(lambda each: each.learn(np.zeros(3), 0), lambda each: each.act(np.zeros(3))),
+        *(Learner.arrays, Learner.settle, Learner.end_episode, Learner.forget_log, deepcopy),
+        lambda each: each.save(tmp_path / "half"),  # arrays of before the edit, and a later clock
+    ]
+    cases += [(lambda *_, use=use: use(made), ConfigError, SENTENCE) for use in uses]
     for decide, error, sentence in cases:
         made: Learner = learner(plasticity=by(decide, interval=5))
         for n_updates in (5, 10):
@@ -165,6 +191,13 @@ def test_an_error_in_a_rule_or_a_call_of_its_learner_leaves_the_learner_whole() 
                 made.learn_stream(*stream(5))
             assert made.n_updates == n_updates
         check(made.graph)
+
+
+def test_twins_do_not_share_a_log() -> None:
+    made = learner()
+    twin, before = copy(made), len(made.log.columns.update)
+    twin.learn_stream(*stream(200))
+    assert len(twin.log.columns.update) > before == len(made.log.columns.update)
 
 
 # --- the folder of a stranger --------------------------------------------------------------------

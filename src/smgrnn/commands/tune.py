@@ -153,7 +153,7 @@ def _figures(trial: Trial) -> dict[str, Any]:
 def _check_identity(path: Path, content: dict[str, Any]) -> None:
     """Write the identity of a study into a new folder; refuse a folder of anything else."""
     folder = path.parent
-    if not path.exists():
+    if not path.is_file():  # a pipe of a stranger would be waited for
         if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock may be there
             raise ConfigError(f"{folder} holds other things than a study: choose another --out.")
         write_file(path, json.dumps(content, indent=1).encode())

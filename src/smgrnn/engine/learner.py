@@ -197,8 +197,7 @@ class Learner:
     @property
     def graph(self) -> Graph:
         """The graph as it is now, with a copy of the weights; its other arrays are read-only."""
-        graph = self._state.graph
-        return frozen(graph)._replace(weight=graph.weight.copy())
+        return _shown(self._state)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -209,10 +208,11 @@ class Learner:
     @property
     def averaged_graph(self) -> Graph:
         """The graph with the running mean of its weights, if `learning.averaging` keeps one."""
-        graph, average = self.graph, self._state.average
-        if not average.shape[1]:
+        state = self._state  # once: another thread may replace it
+        graph = _shown(state)
+        if not state.average.shape[1]:
             return graph
-        return graph._replace(weight=averaged(average, graph.weight))
+        return graph._replace(weight=averaged(state.average, graph.weight))
 
     @property
     def progress(self) -> float | None:
@@ -296,9 +296,10 @@ class Learner:
         row = self._row(rows)
         with self._alone():
             action = act_step(self._engine.handle, row)
+            outputs = self.outputs
         if action < 0:
             raise NonFiniteError("The observation or an output of the network is NaN or infinite.")
-        return action if self._is_discrete else self.outputs
+        return action if self._is_discrete else outputs
 
     def learn(self, observation: ArrayLike, label: int | ArrayLike) -> int | Floats:
         """Run the network, learn the label, restructure if due; return the action before that."""
@@ -353,10 +354,11 @@ class Learner:
         >>> learner.graph.n_edges
         3
         """
-        self.progress, period, module = 1.0, self.plasticity.prune_period, self._module
-        module.calls += period - 1 - module.calls % period
-        if not self.plasticity.is_static:
-            with self._alone():
+        period, module = self.plasticity.prune_period, self._module
+        with self._alone():
+            self.progress = 1.0
+            module.calls += period - 1 - module.calls % period
+            if not self.plasticity.is_static:
                 self._call()
 
     def learn_stream(
@@ -425,11 +427,16 @@ class Learner:
 
     def forget_log(self) -> EditLog:
         """Return the log of edits and start an empty one."""
-        log, self.log = self.log, EditLog()
+        with self._alone():
+            log, self.log = self.log, EditLog()
         return log
 
     def arrays(self) -> Arrays:
         """Return the whole state as named arrays, from which `restore` continues exactly."""
+        with self._alone():
+            return self._arrays()
+
+    def _arrays(self) -> Arrays:
         module, kept = self._module, to_arrays(self._state)
         return {name: each for name, each in kept.items() if not name.startswith(DERIVED)} | {
             "calls": np.array([module.calls, module.last_call]),
@@ -494,9 +501,10 @@ class Learner:
             "network": network_content(self.config, self.names),
             "learning": self.learning.to_dict(),
             "plasticity": self.plasticity.to_dict(),
-            "loss": self.loss,
         }
-        write_arrays(path, "learner", content, self.arrays() | to_arrays(self.log.columns, "log."))
+        with self._alone():
+            loss, log = {"loss": self.loss}, to_arrays(self.log.columns, "log.")
+            write_arrays(path, "learner", content | loss, self._arrays() | log)
 
     @classmethod
     def load(cls, path: str | Path, *, plasticity: PlasticityConfig | None = None) -> Self:
@@ -526,8 +534,10 @@ class Learner:
         """Take a copy by way of its arrays: a handle belongs to this learner and this process."""
         settings = self.config, self.learning, self.plasticity
         ours = ("_engine", "_module", "_lock")
-        facts = {name: each for name, each in vars(self).items() if name not in ours}
-        return _revive, (type(self), settings, self.arrays()), facts
+        with self._alone():
+            facts = {name: each for name, each in vars(self).items() if name not in ours}
+            facts["log"] = log_from(to_arrays(self.log.columns, "log."))  # or twins would share it
+            return _revive, (type(self), settings, self._arrays()), facts
 
     def __repr__(self) -> str:
         return f"Learner({self._state.graph}, {self.n_updates} updates)"
@@ -594,6 +604,11 @@ class _Engine(NamedTuple):
 
     state: LearnerState
     handle: Handle
+
+
+def _shown(state: LearnerState) -> Graph:
+    """Return the graph of a state, with a copy of the weights; its other arrays are read-only."""
+    return frozen(state.graph)._replace(weight=state.graph.weight.copy())
 
 
 def _revive(kind: type[Made], settings: Any, arrays: Arrays) -> Made:

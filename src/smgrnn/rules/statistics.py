@@ -56,14 +56,17 @@ def absent_pairs(graph: Graph) -> Ints:
 
     They are ordered by target and then by source.
     """
-    n_nodes, n_inputs = graph.n_nodes, graph.n_inputs
-    n_pairs = (n_nodes - n_inputs) * (n_nodes - graph.n_outputs)
-    check_memory(40.0 * n_pairs, f"Statistics of {n_pairs} absent edges")
-    is_absent = ~np.eye(n_nodes, dtype=np.bool_)  # by target and source
-    is_absent[:n_inputs] = False
-    is_absent[:, n_inputs : n_inputs + graph.n_outputs] = False
-    is_absent[graph.target, graph.source] = False
-    return np.stack(is_absent.nonzero()[::-1])
+    n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
+    shape = graph.n_nodes - n_inputs, graph.n_nodes - n_outputs
+    check_memory(40.0 * shape[0] * shape[1], f"Statistics of {shape[0] * shape[1]} absent edges")
+    is_absent = np.ones(shape, np.bool_)  # by target, without inputs, and source, without outputs
+    hidden = np.arange(n_inputs + n_outputs, graph.n_nodes)
+    is_absent[hidden - n_inputs, hidden - n_outputs] = False
+    inner = (graph.source < n_inputs) | (graph.source >= n_inputs + n_outputs)
+    source, target = graph.source[inner], graph.target[inner] - n_inputs
+    is_absent[target, source - n_outputs * (source >= n_inputs)] = False
+    target, source = is_absent.nonzero()
+    return np.stack([source + n_outputs * (source >= n_inputs), target + n_inputs])
 
 
 class Candidates(NamedTuple):

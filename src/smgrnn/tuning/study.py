@@ -290,7 +290,7 @@ class Study:
         """Run trials with more seeds where the store lacks the runs, and add the results."""
         store, failed = Store(self.folder / "store"), self.folder / "failed.json"
         try:
-            failures = json.loads(failed.read_text(encoding="utf-8")) if failed.exists() else {}
+            failures = json.loads(failed.read_text(encoding="utf-8")) if failed.is_file() else {}
         except ValueError as error:
             raise FileFormatError(f"{failed} is damaged: {reason(error)}.") from error
         conditions: dict[str, Condition] = {}
