@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +20,17 @@ from smgrnn.batch import LocalProcesses, Store, run_experiments
 from smgrnn.batch.runner import is_loss
 from smgrnn.errors import ConfigError, MissingPackageError
 from smgrnn.workers import Cluster
-from support.trials import (
+from support.errands import (
     PATIENCE,
-    Inline,
-    Replacing,
-    asking,
-    busy,
-    hang_once,
+    fail,
+    interrupt_self,
     is_alive,
-    results,
+    kill_self,
     tell_and_wait,
-    tiny,
     told,
     wait_for,
-    without_plan,
 )
+from support.trials import Inline, Replacing, asking, busy, hang_once, results, tiny, without_plan
 
 pytestmark = [
     pytest.mark.xdist_group("experiments"),
@@ -43,19 +39,6 @@ pytestmark = [
 ]
 
 distributed = pytest.importorskip("distributed", reason="no Dask: pip install 'smgrnn[cluster]'")
-
-
-def fail(sentence: str) -> None:
-    raise ConfigError(sentence)
-
-
-def interrupt_self() -> str:
-    os.kill(os.getpid(), signal.SIGINT)
-    return "still here"
-
-
-def kill_self() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_calls_return_and_raise_as_they_would_here_with_one_thread_for_arithmetic() -> None:
@@ -118,8 +101,8 @@ def test_leaving_by_an_exception_stops_the_processes_at_once(tmp_path: Path) -> 
 DRIVER = """
 import sys
 from pathlib import Path
-from smgrnn.batch import LocalProcesses
-from support.trials import tell_and_wait
+from smgrnn.workers import LocalProcesses
+from support.errands import tell_and_wait
 
 with LocalProcesses(2) as processes:
     for future in [processes.submit(tell_and_wait, Path(sys.argv[1])) for _ in range(2)]:
@@ -216,37 +199,38 @@ def test_a_scheduler_that_dies_is_one_sentence(
     assert capfd.readouterr() == ("", "")
 
 
-@contextmanager
-def dask_cluster() -> Iterator[Executor]:
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
-    )
-    with cluster, Cluster(cluster.scheduler_address) as executor:
-        yield executor
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """Return the address of a cluster of two workers."""
+    here: Any = {"dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **here) as cluster:
+        yield cluster.scheduler_address
 
 
-WORKERS = [lambda: LocalProcesses(2), dask_cluster]
+@pytest.fixture(params=["processes", "dask"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    is_dask = request.param == "dask"
+    address = request.getfixturevalue("scheduler") if is_dask else ""
+    with Cluster(address) if is_dask else LocalProcesses(2) as found:
+        yield found
 
 
-@pytest.mark.parametrize("workers", WORKERS)
 def test_a_plan_that_cannot_be_built_in_a_worker_is_a_failure_even_without_words(
-    workers: Callable[[], AbstractContextManager[Executor]], tmp_path: Path
+    executor: Executor, tmp_path: Path
 ) -> None:
     """A Dask worker waited for ever, and so did its driver."""
     experiment, store = asking({"a": tiny(tmp_path)}), Store(tmp_path / "store")
-    with workers() as executor:
-        done = run_experiments([experiment], store, Replacing(executor, without_plan))
+    done = run_experiments([experiment], store, Replacing(executor, without_plan))
     names = [(failure.name, failure.error, failure.is_own) for failure in done.failures]
     assert names == [(f"trial-v1 a seed {seed}", "UnspeakableError", True) for seed in (0, 1)]
 
 
-@pytest.mark.parametrize("workers", WORKERS)
 def test_a_worker_killed_in_the_middle_of_a_run_loses_nothing(
-    workers: Callable[[], AbstractContextManager[Executor]], tmp_path: Path
+    executor: Executor, tmp_path: Path
 ) -> None:
     experiment = asking({"a": busy(tmp_path), "b": busy(tmp_path, n_hidden=2)}, n_seeds=2)
     stores = Store(tmp_path / "there"), Store(tmp_path / "here")
-    with once_hung(tmp_path, lambda pid: os.kill(pid, signal.SIGKILL)), workers() as executor:
+    with once_hung(tmp_path, lambda pid: os.kill(pid, signal.SIGKILL)):
         done = run_experiments([experiment], stores[0], Replacing(executor, hang_once, tmp_path))
     assert (done.n_done, done.failures) == (4, [])
     if isinstance(executor, LocalProcesses):

@@ -13,7 +13,7 @@ import pytest
 
 from smgrnn.config import RunConfig
 from support.commands import Command, refused
-from support.trials import PATIENCE, wait_for
+from support.errands import PATIENCE, wait_for
 
 pytestmark = pytest.mark.xdist_group("experiments")
 

@@ -1,12 +1,15 @@
 """Settings of rules and of learning by their bare names, put where they belong."""
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from smgrnn import Learner, SMGrNN
+from smgrnn import Learner
 from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig, in_own_loop
 from smgrnn.learning import LEARNING, OPTIMIZERS, Adam
 from smgrnn.rules import GROWTH, PRUNING, Relay
+
+if TYPE_CHECKING:
+    from smgrnn import SMGrNN
 
 
 def flat_rules(flat: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +59,9 @@ def learner_of(
     return Learner(**vars(config), learning=learning or PLAIN, plasticity=plasticity, **more)
 
 
-def paper_net(n_inputs: int, n_outputs: int, **settings: Any) -> SMGrNN:
+def paper_net(n_inputs: int, n_outputs: int, **settings: Any) -> "SMGrNN":
+    from smgrnn import SMGrNN  # with torch, which worker processes need not import
+
     return SMGrNN(n_inputs, n_outputs, **{**PAPER, "seed": 0, **settings})
 
 

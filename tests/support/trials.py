@@ -14,11 +14,8 @@ from smgrnn.batch import AnyCondition, Condition, Experiment
 from smgrnn.batch.runner import Failure, attempt, execute
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.record import Record
+from support.errands import PATIENCE
 from support.flat import flat_rules
-
-PATIENCE = 900.0
-"""Seconds after which a test gives up waiting: however busy the machine, more than it takes."""
-
 
 RULES = {
     "window": 5,
@@ -111,32 +108,6 @@ def without_plan(_: Condition, *args: Any) -> Record | Failure:
     """Attempt a run whose plan cannot be built in a worker."""
     condition: Any = UnspeakableError()
     return attempt(condition, *args)
-
-
-def tell_and_wait(folder: Path) -> int:
-    """Write the id of this process into a folder, and return it once the folder has a "go"."""
-    (folder / str(os.getpid())).touch()
-    wait_for((folder / "go").exists)
-    return os.getpid()
-
-
-def told(folder: Path) -> list[int]:
-    return [int(path.name) for path in folder.iterdir() if path.name.isdigit()]
-
-
-def wait_for(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "It never came to be."
-        time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether a process is running, zombies not counted."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def results(record: Record) -> dict[str, Any]:

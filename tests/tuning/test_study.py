@@ -24,8 +24,9 @@ from smgrnn.batch.runner import execute
 from smgrnn.errors import ConfigError
 from smgrnn.runs.record import Record
 from smgrnn.tuning.study import Point, Study, Trial, area, front
+from support.errands import wait_for
 from support.studies import N_TRIALS, outcomes, run_study, run_tiny, tiny_study
-from support.trials import Inline, Replacing, wait_for
+from support.trials import Inline, Replacing
 
 pytestmark = pytest.mark.xdist_group("experiments")
 N_KILLS = 10

@@ -23,8 +23,8 @@ from smgrnn.view import FolderView, LiveView, Timeline
 from smgrnn.view.style import place_nodes
 from smgrnn_paper import evolve
 from support.browser import Browser
+from support.errands import PATIENCE
 from support.runs import settings, trained
-from support.trials import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("view")
 
