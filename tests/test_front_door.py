@@ -7,7 +7,7 @@ import pytest
 
 import smgrnn as library
 from smgrnn.config import RunConfig
-from smgrnn.errors import ConfigError
+from smgrnn.errors import ConfigError, GraphError, ShapeError
 
 smgrnn: Any = library  # its callers here are wrong, as mypy would say
 
@@ -29,6 +29,31 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: smgrnn.distill("xor", select="best"), "'return' or 'faithful' or 'final'"),
     (lambda: smgrnn.SMGrNN(4, 2, n_hiden=3), "no setting 'n_hiden'. Did you mean 'n_hidden'?"),
     (lambda: smgrnn.SMGrNN(4, "2"), "must be an int in [1, inf). Got '2'"),
+    (lambda: smgrnn.SMGrNN(4), "SMGrNN(n_inputs, n_outputs, ...): missing a required argument"),
+    (lambda: smgrnn.SMGrNN(4, 2, 8), "(n_inputs, n_outputs, ...): too many positional arguments"),
+    (lambda: smgrnn.SMGrNN("4", 2), "must be an int in [1, inf). Got '4'"),
+    (lambda: smgrnn.Learner(4), "Learner(n_inputs, n_outputs, ...): missing a required argument"),
+    (lambda: smgrnn.Learner(4, 2, n_hiden=3), "Did you mean 'n_hidden'?"),
+    (
+        lambda: smgrnn.Learner(4, 2, plasticity="paper"),
+        "be a PlasticityConfig or None. Got 'paper'",
+    ),
+    (lambda: smgrnn.Learner(4, 2, learning=0.1), "must be a LearningConfig or None. Got 0.1"),
+    (lambda: smgrnn.StructuralPlasticity(), "StructuralPlasticity(network, ...): missing"),
+    (lambda: smgrnn.StructuralPlasticity(3), "The 'network' of StructuralPlasticity must be"),
+    (
+        lambda: smgrnn.StructuralPlasticity(smgrnn.SMGrNN(4, 2), 0.01),
+        "must be a Optimizer or None. Got 0.01",
+    ),
+    (
+        lambda: smgrnn.StructuralPlasticity(smgrnn.SMGrNN(4, 2), None, "paper"),
+        "must be a PlasticityConfig or None. Got 'paper'",
+    ),
+    (
+        lambda: smgrnn.StructuralPlasticity(smgrnn.SMGrNN(4, 2), windw=3),
+        "no setting 'windw'. Did you mean 'window'?",
+    ),
+    (lambda: smgrnn.sequence(), "sequence(tasks, ...): missing a required argument"),
     (
         lambda: smgrnn.config.NetworkConfig(n_inputs=4, n_outputs=2, densty=1),
         "Did you mean 'density'?",
@@ -43,6 +68,14 @@ def test_a_mistake_is_one_sentence_with_a_suggestion(
     with pytest.raises(ConfigError) as caught:
         call()
     assert sentence in str(caught.value)
+
+
+def test_a_network_takes_graphs_and_tensors_alone() -> None:
+    for kind in (smgrnn.SMGrNN, smgrnn.Learner):
+        with pytest.raises(GraphError, match="Got 3 instead"):
+            kind(4, 2, graph=3)
+    with pytest.raises(ShapeError, match="Got .0"):
+        smgrnn.SMGrNN(2, 2)([0.0, 1.0])
 
 
 def test_a_setting_goes_by_the_last_part_of_its_name() -> None:

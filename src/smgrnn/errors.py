@@ -217,7 +217,13 @@ def known_arguments(function: Callable[P, T]) -> Callable[P, T]:
                     hint = suggest(given, parameters)
                     sentence = f"{name} has no argument {given!r}. {hint}".strip()
                     raise ConfigError(sentence) from None
-            raise ConfigError(f"{name}: {reason(error)}.") from None
+            needed = [each for each in parameters.values() if each.default is each.empty]
+            shown = ", ".join(
+                each.name
+                for each in needed
+                if each.name != "self" and each.kind != each.VAR_KEYWORD
+            )
+            raise ConfigError(f"{name}({shown}, ...): {reason(error)}.") from None
         return function(*args, **kwargs)
 
     return call

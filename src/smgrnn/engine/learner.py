@@ -24,6 +24,7 @@ from smgrnn.errors import (
     GrowthLimitWarning,
     NonFiniteError,
     ShapeError,
+    known_arguments,
     reason,
     short,
 )
@@ -109,6 +110,7 @@ class Learner:
     True
     """
 
+    @known_arguments
     def __init__(
         self,
         n_inputs: int,
@@ -126,6 +128,8 @@ class Learner:
             raise ConfigError("The compiled engine has scalar node states; use state_dim=1.")
         usual, changes = in_own_loop(preset), {"loss": "cross_entropy"}
         changes |= {name: settings.pop(name) for name in LEARNING_NAMES & settings.keys()}
+        checked(learning, LearningConfig | None, "The 'learning' of Learner")
+        checked(plasticity, PlasticityConfig | None, "The 'plasticity' of Learner")
         self.learning = learning or LearningConfig(**vars(usual.learning.changed(**changes)))
         self.plasticity = plasticity or usual.plasticity
         if max_parameters is not None:

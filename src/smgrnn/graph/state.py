@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints, from_arrays
-from smgrnn.errors import GraphError
+from smgrnn.errors import GraphError, short
 from smgrnn.graph.settings import NetworkConfig
 
 
@@ -151,6 +151,8 @@ def row_starts(target: Ints, n_nodes: int) -> Ints:
 
 def check(graph: Graph, config: NetworkConfig | None = None) -> None:
     """Raise GraphError where an invariant is broken, or the width is not that of the network."""
+    if not isinstance(graph, Graph):
+        raise GraphError(f"Expected a smgrnn.Graph. Got {short(graph)} instead.")
     for holds, fact in _invariants(graph):
         if not holds:
             raise GraphError(f"The graph {fact}.")

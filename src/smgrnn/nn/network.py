@@ -25,7 +25,9 @@ from smgrnn.errors import (
     GraphError,
     NonFiniteError,
     ShapeError,
+    known_arguments,
     reason,
+    short,
 )
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.edit import Applied, GraphEdit, apply
@@ -129,6 +131,7 @@ class SMGrNN(nn.Module):
     feedback: Tensor
     traces: Tensor
 
+    @known_arguments
     def __init__(
         self,
         n_inputs: int,
@@ -359,6 +362,8 @@ class SMGrNN(nn.Module):
 
     def _read(self, observation: Tensor) -> Tensor:
         """Check an observation; return the states of the input nodes, features ahead of nodes."""
+        if not isinstance(observation, Tensor):
+            raise ShapeError(f"An input is a torch.Tensor. Got {short(observation)} instead.")
         n_inputs, state_dim = self.config.n_inputs, self.config.state_dim
         expected = (n_inputs,) if state_dim == 1 else (n_inputs, state_dim)
         if observation.shape[-len(expected) :] != expected:

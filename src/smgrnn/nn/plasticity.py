@@ -12,10 +12,17 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
 
 from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import USUAL_PRESET, in_own_loop
-from smgrnn.errors import AttachmentError, GrowthLimitWarning, NonFiniteError, ShapeError
+from smgrnn.errors import (
+    AttachmentError,
+    GrowthLimitWarning,
+    NonFiniteError,
+    ShapeError,
+    known_arguments,
+)
 from smgrnn.graph.edit import GraphEdit, carry
 from smgrnn.graph.settings import ACTIVATIONS
 from smgrnn.graph.state import Graph
@@ -84,10 +91,11 @@ class StructuralPlasticity:
     _structure: Graph
     _observed: Floats
 
+    @known_arguments
     def __init__(
         self,
         network: SMGrNN,
-        optimizer: torch.optim.Optimizer | None = None,
+        optimizer: Optimizer | None = None,
         config: PlasticityConfig | None = None,
         *,
         max_parameters: int | None = None,
@@ -96,6 +104,9 @@ class StructuralPlasticity:
         averaging: float = 0.0,
         **settings: Any,
     ) -> None:
+        checked(network, SMGrNN, "The 'network' of StructuralPlasticity")
+        checked(optimizer, Optimizer | None, "The 'optimizer' of StructuralPlasticity")
+        checked(config, PlasticityConfig | None, "The 'config' of StructuralPlasticity")
         if optimizer is not None:
             _group(optimizer, network)
         if network.is_averaged:
@@ -291,7 +302,7 @@ class StructuralPlasticity:
         self._module.calls, self._module.last_call = int(state["calls"]), int(state["last_call"])
 
 
-def _group(optimizer: torch.optim.Optimizer, network: SMGrNN) -> dict[str, Any]:
+def _group(optimizer: Optimizer, network: SMGrNN) -> dict[str, Any]:
     """Return the settings by which an optimizer trains the network edge by edge, or refuse it."""
     if isinstance(optimizer, torch.optim.LBFGS):
         raise AttachmentError("LBFGS keeps no state per edge, so its state cannot survive an edit.")

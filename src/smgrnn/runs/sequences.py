@@ -13,7 +13,7 @@ from typing import Any
 
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
-from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.errors import ConfigError, FileFormatError, known_arguments
 from smgrnn.experts import find_teacher
 from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.plan import Ancestor, Plan, plan_run, require
@@ -233,6 +233,7 @@ def _check_tasks(tasks: list[Task], config: RunConfig, *, cue: bool) -> None:
     )
 
 
+@known_arguments
 def sequence(
     tasks: Listed[str],
     *,

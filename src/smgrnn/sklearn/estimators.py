@@ -69,8 +69,8 @@ class _GrowingEstimator(BaseEstimator):
 
     def __init__(
         self,
-        *,
         max_parameters: int | None = None,
+        *,
         max_iter: int = 100,
         learning_rate: float = 0.003,
         noise: float | None = None,
