@@ -3,7 +3,7 @@
 Run with::
 
     python examples/mujoco_experts.py InvertedDoublePendulum-v5   # 2 minutes on one core
-    python examples/mujoco_experts.py Hopper-v5                   # 8 minutes
+    python examples/mujoco_experts.py Hopper-v5                   # 4 minutes
 
 Each writes `<task>.zip`, and Hopper-v5 also `<task>.pkl`: its statistics of VecNormalize.
 """
@@ -26,10 +26,10 @@ def double_pendulum(task: str) -> TD3:
 
 
 def hopper(task: str) -> PPO:
-    """Return a PPO policy after a million steps, with observations and rewards normalized."""
+    """Return a PPO policy after half a million steps, with observations and rewards normalized."""
     env = VecNormalize(make_vec_env(task, n_envs=4, seed=0))
     model = PPO("MlpPolicy", env, n_steps=512, batch_size=128, seed=0, device="cpu")
-    model.learn(1_000_000)
+    model.learn(500_000)
     env.save(f"{task}.pkl")
     env.training = env.norm_reward = False
     return model

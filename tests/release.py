@@ -90,6 +90,8 @@ def main() -> None:
     check_data(python, home)
     try_commands(python, COMMANDS, home)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
+        try_commands(python, block, home)
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     for block in [each for each in blocks if "torch" not in each]:
         run([python, "-c", block], home)

@@ -65,8 +65,8 @@ RENAMED = {
     "parameters": "max_parameters",
 }
 """Settings of smgrnn 0.2 that have other names now."""
-LISTS = ("input_names", "output_names")
-"""Settings that are names, with commas between them in a text."""
+LISTS = ("input_names", "output_names", "keep_inputs")
+"""Settings that are lists, with commas between the values in a text."""
 NO_PRESETS = ("seed", "student", "expert", "env_backend", "checkpoint_every", "held_out")
 """Settings that no preset has: they identify the run, say how it is stored, or name code to run."""
 
@@ -405,10 +405,11 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
         if not is_given:
             raise ConfigError(f"--set takes NAME=VALUE. Got {text!r} instead.")
         name = name.strip().replace("-", "_")
-        if name in LISTS:
+        name = name if name in NO_PRESETS else long_name(name)
+        if name.rpartition(".")[2] in LISTS:
             given[name] = tuple(filter(None, value.split(",")))
         else:
-            given[name if name in NO_PRESETS else long_name(name)] = parse_value(value.strip())
+            given[name] = parse_value(value.strip())
     return config.with_named(given)
 
 
@@ -442,7 +443,7 @@ def _open_preset(preset: str | Path) -> tuple[Preset, dict[str, Any]]:
 
 
 def in_own_loop(preset: str | Path) -> RunConfig:
-    """Return a preset's settings of network, learning and rules for a loop of your own.
+    """Return a preset's settings of network, learning and rules for your own loop.
 
     >>> in_own_loop("paper").network.carry_state, in_own_loop("frugal").network.carry_state
     (True, False)

@@ -29,7 +29,7 @@ VERSIONS = {"run": 3, "learner": 3}
 HEADER = "smgrnn"
 """Name of our entry in the metadata of a safetensors file."""
 LARGEST = 2**53
-"""No integer in a file is larger: beyond it a count that goes on would overflow."""
+"""No integer in a file is larger: beyond it a count that continues would overflow."""
 LOCK = ".lock"
 """Name of the file by which a process owns a folder."""
 

@@ -130,7 +130,7 @@ class Settings:
             return value
         if isinstance(former, Settings) and "name" not in value:
             return former.changed(**value)
-        if kinds:  # there is none, it is code of the user, or its name is wrong
+        if kinds:  # no such choice: code of the user, or a wrong name
             what = short(value["name"]) if "name" in value else f"with {', '.join(value)}"
             raise ConfigError(f"{cls.__name__} has no {name} {what}.")
         for kind in choices(annotations(cls)[name]):
@@ -240,12 +240,15 @@ def _kind(hint: Any) -> _Kind:
     if origin is Literal:
         words = " or ".join(repr(choice) for choice in arguments)
         return (lambda value: isinstance(value, str) and value in arguments), same, words
-    if origin is tuple:  # of any length, all of one kind
-        admits, plain, words = _kind(arguments[0])
+    if origin is tuple:  # of any length
+        kinds = [_kind(each) for each in choices(arguments[0])]
         return (
-            lambda value: isinstance(value, tuple | list) and all(map(admits, value)),
-            lambda value: tuple(map(plain, value)),
-            f"a tuple, each of it {words}",
+            lambda value: (
+                isinstance(value, tuple | list)
+                and all(any(admits(each) for admits, _, _ in kinds) for each in value)
+            ),
+            lambda value: tuple(checked(each, arguments[0], "") for each in value),
+            f"a tuple, each of it {' or '.join(words for _, _, words in kinds)}",
         )
     if origin is Callable:
         return callable, same, "a function"

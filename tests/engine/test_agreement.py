@@ -145,6 +145,7 @@ SIGNS = PAPER | {"new_weights": "sign"}
         ({}, {}, PAPER | {"interval": "episode", "explore_ratio": 0.3}),
         ({}, {}, PAPER | {"explore_inputs": True}),
         ({}, {}, PAPER | {"pruning": "random"}),
+        ({}, {}, PAPER | {"pruning": "random", "keep_inputs": (0, 2)}),
         ({}, {}, OFTEN | {"growth": "exploration", "explore_ratio": 0.1}),
         ({}, {}, OFTEN | {"growth": "relay-random", "max_relays": 1}),
         ({}, {}, OFTEN | {"growth": "split", "max_relays": 1}),

@@ -1,10 +1,12 @@
 """Protection: edges that matter are held back and never removed, whatever the rules."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
+import smgrnn
 from smgrnn import Learner
 from smgrnn.config import PlasticityConfig
 from smgrnn.engine.protection import protection
@@ -65,6 +67,61 @@ def restless(growth: str, pruning: str, share: float, size: int | None = None) -
     labels = np.random.default_rng(1).integers(0, 2, len(ROWS))
     learner.learn_stream(ROWS * [0.0, 1.0, 1.0], labels)
     return learner
+
+
+def reaching(graph: Graph) -> set[int]:
+    """Return the inputs from which some path leads to an output."""
+    found = set(range(graph.n_inputs, graph.n_inputs + graph.n_outputs))
+    for _ in range(graph.n_nodes):
+        ends = zip(graph.source.tolist(), graph.target.tolist(), strict=True)
+        found |= {source for source, target in ends if target in found}
+    return found & set(range(graph.n_inputs))
+
+
+@pytest.mark.parametrize("pruning", PRUNING)
+def test_a_kept_input_stays_connected_though_it_says_nothing(pruning: str) -> None:
+    network = network_config(n_inputs=3, n_outputs=2, n_hidden=2, density=0.6, iterations=2)
+    sizes: Any = {"size": 2} if pruning == "contribution" else {}
+    if pruning == "weak":
+        sizes = {"weight_threshold": 9.0, "update_threshold": 1.0}
+    left = []
+    for kept in ((), (0,)):
+        often = {"interval": 50, "window": 20, "prune_period": 1, "keep_inputs": kept}
+        learner = learner_of(
+            network, STALLED, rules(growth="none", pruning=pruning, **often, **sizes), seed=1
+        )
+        learner.learn_stream(ROWS * [0.0, 1.0, 1.0], np.zeros(len(ROWS), dtype=int))
+        left.append(0 in reaching(learner.graph))
+    assert left == [False, True]
+
+
+def test_inputs_to_keep_go_by_name_or_number() -> None:
+    by_name: Any = {"keep_inputs": ["velocity", "0"], "episodes": 5, "max_parameters": 4}
+    run = smgrnn.distill("CartPole-v1", **by_name)
+    assert run.plan.plasticity.keep_inputs == (1, 0)
+    assert run.plan.key_content()["plasticity"]["keep_inputs"] == [1, 0]
+    assert reaching(run.graph) >= {0, 1}
+    assert (
+        run.plan.key()
+        == smgrnn.distill("CartPole-v1", **by_name | {"keep_inputs": (1, 0)}).plan.key()
+    )
+    assert (
+        "keep_inputs"
+        not in smgrnn.distill("CartPole-v1", episodes=1).plan.key_content()["plasticity"]
+    )
+    twin = Learner(3, 2, plasticity=PlasticityConfig(keep_inputs=(2,)))
+    twin.save("kept.safetensors")
+    assert Learner.load("kept.safetensors").plasticity.keep_inputs == (2,)
+    for wrong, sentence in {
+        "velocty": "There is no input 'velocty' to keep. Did you mean 'velocity'?",
+        4: "There is no input 4 to keep. There are",
+    }.items():
+        with pytest.raises(ConfigError, match=re.escape(sentence)):
+            smgrnn.distill("CartPole-v1", keep_inputs=[wrong])
+    with pytest.raises(ConfigError, match="max-parameters 1 cannot keep 2 inputs"):
+        smgrnn.distill("CartPole-v1", keep_inputs=[0, 1], max_parameters=1)
+    with pytest.raises(ConfigError, match="no effect on a fixed graph"):
+        smgrnn.distill("CartPole-v1", keep_inputs=[0], student="static")
 
 
 KINDS = [(name, "weak") for name in GROWTH] + [("relay", name) for name in PRUNING]

@@ -218,7 +218,7 @@ def test_an_edit_tells_its_changes_in_the_order_they_were_decided() -> None:
         ([(ADD_EDGE, 5, 0, 9)], "An edge is added at node 9, which does not exist."),
         ([*WITHOUT_3, (ADD_EDGE, 5, 0, 3)], "An edge is added at node 3, which does not exist."),
         ([(ADD_EDGE, 5, 0, 3), (ADD_EDGE, 6, 0, 3)], ORDER),
-        ([(ADD_EDGE, 5, 0, 2)], ORDER),
+        ([(ADD_EDGE, 5, 0, 2)], "The edge 0 -> 2 is added, but exists already."),
         ([(ADD_EDGE, 5, 3, 3)], TO_ITSELF),
         ([(REMOVE_EDGE, 0, 9, 2)], "The graph has no edge 9 -> 2 to remove."),
         ([(REMOVE_EDGE, 1, 0, 2)], "The graph has no edge 0 -> 2 to remove."),

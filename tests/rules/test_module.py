@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from smgrnn import SMGrNN, StructuralPlasticity
-from smgrnn.errors import GraphError, GrowthLimitWarning
+from smgrnn.errors import ConfigError, GraphError, GrowthLimitWarning
 from smgrnn.graph import EditDraft, Graph, GraphEdit, apply
 from smgrnn.rules import Evidence, Frugal, UpdateHistory
 from support.decisions import decide
@@ -94,8 +94,8 @@ def test_an_edit_beyond_a_limit_is_dropped_with_a_warning(limits: dict[str, int]
         (lambda seen, _: seen.history.slot.fill(10**6), ValueError, "read-only"),
         (lambda *_: GraphEdit(ROW, np.zeros(1)), GraphError, "^An edit needs five numbers"),
         (lambda *_: (GraphEdit.empty(), 3), GraphError, "^A rule must return candidates of"),
-        (lambda *_: None, GraphError, "^A rule must return a GraphEdit. Got None instead.$"),
-        (lambda *_: "more", GraphError, "^A rule must return a GraphEdit. Got 'more' instead.$"),
+        (lambda *_: None, GraphError, "^A rule must return a GraphEdit, as .draft.* Got None"),
+        (lambda *_: "more", GraphError, "^A rule must return a GraphEdit, as .* Got 'more' "),
         (lambda *_: GraphEdit(ROW[None], np.zeros(1)), GraphError, "^New nodes must be numbered"),
     ],
 )
@@ -105,6 +105,14 @@ def test_a_wrong_rule_is_met_by_one_sentence_and_changes_nothing(
     for run in in_both(growth=By(decides)):
         with pytest.raises(error, match=words):
             run()
+
+
+def test_a_rule_that_asks_for_unknown_statistics_is_refused() -> None:
+    class Misspelt(By):
+        statistics = ("nodes", "absent_edge")
+
+    with pytest.raises(ConfigError, match=r"no statistics 'absent_edge' .* mean 'absent_edges'"):
+        table(pruning=Misspelt(drop_the_smallest))
 
 
 def test_a_users_rule_removes_no_protected_edge() -> None:

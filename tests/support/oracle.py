@@ -185,10 +185,28 @@ def unstable_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityCon
     return flagged
 
 
+def kept_paths(graph: SlowGraph, config: PlasticityConfig) -> set[Pair]:
+    """The edges of a shortest path from each kept input to an output, strongest first."""
+    circles, seen = [set(graph.of_kind("output"))], set(graph.of_kind("output"))
+    while circles[-1]:
+        circles.append({u for u, v in graph.edges if v in circles[-1] and u not in seen})
+        seen |= circles[-1]
+    kept = set[Pair]()
+    for node in config.keep_inputs:
+        far = next((far for far, circle in enumerate(circles) if node in circle), 0)
+        for circle in reversed(circles[:far]):
+            ways = [(u, v) for u, v in graph.pairs() if u == node and v in circle]
+            kept.add(best := max(ways, key=lambda pair: abs(graph.edges[pair].weight)))
+            node = best[1]
+    return kept
+
+
 def weak_edges(graph: SlowGraph, history: SlowHistory, config: PlasticityConfig) -> list[Pair]:
     """W_t in edge order: Eq. (7)."""
-    flagged, rule = [], cast(Any, config.pruning)
+    flagged, rule, kept = [], cast(Any, config.pruning), kept_paths(graph, config)
     for pair in graph.pairs():
+        if pair in kept:
+            continue
         edge, weight = graph.edges[pair]
         is_small = abs(weight) <= rule.weight_threshold
         is_stalled = abs(history.mean(edge)) <= rule.update_threshold
@@ -290,6 +308,9 @@ def decide_growth(
         n -= 1
     is_capped = n < wanted
     pool = graph.pairs() if rule.name == "relay-random" else unstable
+    if rule.name == "split":  # which removes the edge
+        pool = [pair for pair in unstable if pair not in kept_paths(graph, config)]
+        n = min(n, len(pool))
     chosen = [pool[k] for k in subset(rng, len(pool), n)] if rule.name in EDGES_EACH else []
     explores = False
     if rule.name in ("relay", "exploration"):
@@ -336,7 +357,8 @@ def decide_pruning(
     if rule is None:
         return removals(graph, [], "WEAK_EDGE", config)
     weak = weak_edges(graph, history, config)
-    pool, cause = (weak, "WEAK_EDGE") if rule.name == "weak" else (graph.pairs(), "RANDOM")
+    free = [pair for pair in graph.pairs() if pair not in kept_paths(graph, config)]
+    pool, cause = (weak, "WEAK_EDGE") if rule.name == "weak" else (free, "RANDOM")
     n_pruned = prune_count(len(weak), rule.prune_fraction)
     return removals(graph, [pool[k] for k in subset(rng, len(pool), n_pruned)], cause, config)
 

@@ -52,6 +52,7 @@ the network:
   --max-parameters N  maximum parameters of the result; training may exceed it temporarily
   --keep FRACTION     find the smallest network that keeps this fraction of the expert's return
   --preset PRESET     frugal (the default), paper, as_printed, or a settings file of `smgrnn tune`
+  --keep-inputs A,B   inputs that stay connected, by name or by number from 0
   --student {smgrnn,static,growth-only,mlp-100,mlp-200,mlp-pruned}
                       a network that grows and prunes, or one to compare it with (default: smgrnn)
   --select {return,faithful,final}

@@ -35,7 +35,7 @@ def run(args: Namespace, output: Output) -> None:
             value, name = default_of(entry), f"{prefix}{entry.name}"
             if name in setting_kinds():
                 value = value.name if name in CHOICES else value
-                value = ",".join(value) if name in LISTS else value
+                value = ",".join(value) if entry.name in LISTS else value
                 table[name] = {"default": value, "meaning": known[entry.name]}
     rows = [(name, str(row["default"])) for table in listed.values() for name, row in table.items()]
     wide, narrow = (max(map(len, column)) + 2 for column in zip(*rows, strict=True))

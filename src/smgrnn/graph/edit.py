@@ -216,6 +216,8 @@ def check_fits(graph: Graph, edit: GraphEdit) -> None:
     for _, *ends in new_edges:
         for node in {*ends} - nodes:
             raise GraphError(f"An edge is added at node {node}, which does not exist.")
+        if ends in edges.values():
+            raise GraphError(f"The edge {ends[0]} -> {ends[1]} is added, but exists already.")
     if any({*ends} - nodes for ends in edges.values()):
         raise GraphError("A node is removed while an edge at it stays.")
 

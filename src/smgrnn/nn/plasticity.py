@@ -121,6 +121,8 @@ class StructuralPlasticity:
         self.config = (config or in_own_loop(preset).plasticity).changed(**settings)
         if max_parameters is not None:
             self.config = self.config.limited(max_parameters)
+        if network.names is not None:
+            self.config = self.config.numbered(network.config.n_inputs, network.names.inputs)
         self.averaging: float = checked(averaging, Decay, "`averaging`")
         self._rng = stream(new_seed() if seed is None else seed, "plasticity")
         self._has_warned = False

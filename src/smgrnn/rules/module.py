@@ -4,7 +4,8 @@ Paper: Sec. III-C4, Eq. (9).  Both engines have one.  A call reads the graph and
 since the last call, and returns an edit; the engine applies it and calls `carry`.
 """
 
-from math import nan
+from collections.abc import Sequence
+from math import inf, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,13 +36,38 @@ class Decision(NamedTuple):
     is_capped: bool
 
 
+def shortest_paths(graph: Graph, inputs: Sequence[int]) -> Bools:
+    """Flag a shortest path to an output from each of these inputs that has one (n_edges,).
+
+    Of several it takes the largest weight at each step.
+
+    >>> graph = Graph.from_edges(2, 1, 1, [(0, 2, 0.1), (0, 3, 9.0), (1, 3, 1.0), (3, 2, 1.0)])
+    >>> shortest_paths(graph, [0]).tolist(), shortest_paths(graph, [1]).tolist()
+    ([True, False, False, False], [False, True, False, True])
+    """
+    on_path, strength = np.zeros(graph.n_edges, np.bool_), np.abs(graph.weight)
+    length, nearer = np.empty(0), np.full(graph.n_nodes, inf)
+    nearer[graph.n_inputs :][: graph.n_outputs] = 0.0
+    while not np.array_equal(length, nearer):
+        length = nearer.copy()
+        np.minimum.at(nearer, graph.source, length[graph.target] + 1.0)
+    for node in inputs:
+        while 0.0 < length[node] < inf:
+            leads = (graph.source == node) & (length[graph.target] < length[node])
+            edge = int(np.argmax(np.where(leads, strength, -1.0)))
+            on_path[edge], node = True, int(graph.target[edge])
+    return on_path
+
+
 class PlasticityModule:
     """Counts calls and asks the rule that is due, for a network of K `iterations`."""
 
     def __init__(
         self, config: PlasticityConfig, graph: Graph, iterations: int, rng: np.random.Generator
     ) -> None:
-        self.config, self.iterations, self.rng = config, iterations, rng
+        self.config = config.numbered(graph.n_inputs)
+        self._kept: Any = self.config.keep_inputs
+        self.iterations, self.rng = iterations, rng
         self.calls = 0
         """Calls so far."""
         self.last_call = 0
@@ -101,6 +127,8 @@ class PlasticityModule:
         Edges that are `protected` must stay.
         """
         config = self.config
+        if self._kept:
+            protected = protected | shortest_paths(graph, self._kept)
         self.calls += 1
         self.last_call = watched.history.n_updates
         is_pruning = self.calls % config.prune_period == 0
@@ -157,7 +185,10 @@ class PlasticityModule:
         """Refuse a wrong result of a user's rule; drop its edit if that exceeds a limit."""
         graph = evidence.graph
         if not isinstance(edit, GraphEdit):
-            raise GraphError(f"A rule must return a GraphEdit. Got {short(edit)} instead.")
+            raise GraphError(
+                f"A rule must return a GraphEdit, as `draft.finish()` does. Got {short(edit)} "
+                f"instead."
+            )
         apply(graph, edit)  # or refuse it
         if np.isin(graph.edge_ids[evidence.protected], edit.ids(Operation.REMOVE_EDGE)).any():
             raise GraphError("A rule removes an edge that is protected.")

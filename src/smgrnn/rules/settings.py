@@ -1,12 +1,13 @@
 """Settings of the structural plasticity module: its rules, and when it calls them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from smgrnn.errors import ConfigError, short, suggest
 from smgrnn.rules.frugal import BestCandidate, Contribution, Frugal, Gradient
 from smgrnn.rules.paper import Exploration, Relay, RelayAlone, Weak
-from smgrnn.rules.rule import BuiltInRule, Rule, follows_size
+from smgrnn.rules.rule import BuiltInRule, Rule, Statistic, follows_size
 from smgrnn.rules.variants import Duplicate, RandomPruning, RandomRelay, Split
 from smgrnn.validation import Choice, Count, Settings, Whole
 
@@ -74,6 +75,9 @@ class PlasticityConfig(Settings):
     size: Count | None = None
     """Target number of edges, for rules that follow a size; None lets it follow the error, or in a
     run the parameters asked for."""
+    keep_inputs: tuple[Whole | str, ...] = ()
+    """Inputs that stay connected to an output, by name or by number from 0: no rule removes a
+    shortest path from them."""
     max_nodes: Count = 10_000
     """Growth stops at this many nodes."""
     max_edges: Count = 100_000
@@ -114,6 +118,22 @@ class PlasticityConfig(Settings):
         if self.follows_size:
             return self.changed(size=n_edges)
         return self.changed(max_edges=n_edges)
+
+    def numbered(self, n_inputs: int, names: Sequence[str] = ()) -> Self:
+        """Return rules that have `keep_inputs` by number; refuse inputs that do not exist.
+
+        >>> PlasticityConfig(keep_inputs=["speed"]).numbered(2, ["place", "speed"]).keep_inputs
+        (1,)
+        """
+        numbers = []
+        for given in self.keep_inputs:
+            number = names.index(given) if given in names else given
+            if not str(number).isdecimal() or int(number) >= n_inputs:
+                known = [*names, *map(str, range(n_inputs))]
+                hint = suggest(str(given), known) or f"There are {', '.join(known)}."
+                raise ConfigError(f"There is no input {short(given)} to keep. {hint}")
+            numbers.append(int(number))
+        return self.changed(keep_inputs=tuple(numbers)) if numbers else self
 
     def needs(self, statistic: Any) -> bool:
         """Return whether one of the rules asks for a statistic."""
@@ -166,4 +186,9 @@ def _find_rule(kind: str, given: Any, table: dict[str, type[BuiltInRule]]) -> An
             f"A {kind} rule is an object with `decide(evidence, rng)`, or the name of one. Got "
             f"{short(given)} instead."
         )
+    known = get_args(Statistic)
+    for name in getattr(given, "statistics", ()):
+        if name not in known:
+            hint = suggest(str(name), known) or f"There are {', '.join(known)}."
+            raise ConfigError(f"There are no statistics {short(name)} for a rule. {hint}")
     return given

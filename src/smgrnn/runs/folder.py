@@ -90,7 +90,7 @@ class RunFolder:
         record = Record.load(self.path)
         try:
             noted = Record.load(self.path / NOTED)
-        except FileFormatError:  # there is none, or a power cut spoiled it
+        except FileFormatError:  # it does not exist, or a power cut spoiled it
             return record
         is_later = noted.plan == record.plan and noted.extent > record.extent
         return noted if is_later else record
@@ -145,7 +145,7 @@ def load_runs(paths: Iterable[Path]) -> dict[str, Record]:
 
 
 def _stamp(path: Path) -> tuple[tuple[int, int], ...]:
-    """Return a mark that differs between versions of the record; empty if there is none."""
+    """Return a mark that differs between versions of the record; empty without one."""
     found = [(path / name).stat() for name in (MODEL, NOTED) if (path / name).exists()]
     return tuple((each.st_ino, each.st_mtime_ns) for each in found)
 

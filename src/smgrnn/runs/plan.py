@@ -305,6 +305,12 @@ def plan_run(
     if start is not None:
         _check_start(config, task, network, start.plan)
     rules, limit, target = config.plasticity, config.max_parameters, config.target_return
+    rules = rules.numbered(task.n_inputs, config.input_names or task.names.inputs)
+    n_kept = len(rules.keep_inputs)
+    require(not n_kept or not rules.is_static, "keep_inputs has no effect on a fixed graph")
+    require(
+        limit is None or limit >= n_kept, f"--max-parameters {limit} cannot keep {n_kept} inputs"
+    )
     if rules.follows_size:
         if (target, config.keep, limit, rules.size) == (None, None, None, None):
             target = task.reward_threshold

@@ -86,9 +86,10 @@ class Search(NamedTuple):
 
     def plan(self, plan: Plan) -> Plan:
         """Return the plan of the present try; each try has seeds of its own."""
-        rules = replace(plan.plasticity, size=self.size)
+        size = max(self.size, len(plan.plasticity.keep_inputs))
+        rules = replace(plan.plasticity, size=size)
         seed = plan.seed + 1_000_000 * len(self.failed)
-        return replace(plan, max_parameters=self.size, plasticity=rules, seed=seed)
+        return replace(plan, max_parameters=size, plasticity=rules, seed=seed)
 
 
 def _next_size(size: int) -> int:

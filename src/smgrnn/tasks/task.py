@@ -168,7 +168,7 @@ class Task(Settings):
 
     @property
     def compiled(self) -> int | None:
-        """Code of the compiled task, see `tasks.known`; None if there is none."""
+        """Code of the compiled task, see `tasks.known`; None if it is not compiled."""
         return self.facts.code
 
     @property

@@ -169,11 +169,11 @@ LOCAL_LEARNING = Experiment(
     ),
 )
 
-# Task sequences: a student that goes on to the next task, and what it keeps of the ones before.  In
+# Task sequences: a student continues with the next task: what does it keep of the ones before?  In
 # one family the tasks can be reconciled: one controller does them all, with other gravity and other
 # poles.  In the other they contradict each other: the same observation asks for the opposite
 # action.  Each is learned with and without a cue that says which task it is.  One sequence comes
-# back to its first task.  Runs of single tasks, with the same settings, are what starting anew
+# back to its first task.  Runs of single tasks, with the same settings, are what a fresh start
 # costs.
 PLAIN, MIRRORED = "CartPole-v1", "CartPole-v1,mirrored"
 RECONCILABLE = (PLAIN, "CartPole-v1,gravity=20", "CartPole-v1,length=2")

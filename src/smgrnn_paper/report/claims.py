@@ -26,7 +26,7 @@ from smgrnn_paper.report.tables import BESIDE
 
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
-"""Kinds of claims that there is a difference, so that it may turn out that there is none."""
+"""Kinds of claims that there is a difference, which may turn out not to exist."""
 Group = tuple[str, ...]
 Circular = Literal["", "in part", "wholly"]
 

@@ -84,7 +84,7 @@ class Significance:
     """Probability of data so much alike if there were a difference as large as the margin; None
     for claims that are not about a difference."""
     margin: float | None = None
-    """Difference that does not count, in units of the metric; None where there is none."""
+    """Difference that does not count, in units of the metric; None where any counts."""
 
 
 def mean_std(values: ArrayLike) -> tuple[float, float]:

@@ -68,7 +68,7 @@ def settled_share(record: Record) -> float:
     infinite if that undid growth, and as minus infinite if that undid shrinking.
     """
     start, n_before = record.started[0], final_quarter(record.episodes.n).start
-    # A period that the first of the two sizes cannot have is none for the second either.
+    # A period that the first of the two sizes cannot have does not suit the second either.
     period = record.pruning_period if n_before >= record.pruning_period else 1
     before = _nodes_at(record, n_before, period) - start
     net = _nodes_at(record, record.episodes.n, period) - start

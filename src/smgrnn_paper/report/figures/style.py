@@ -69,7 +69,7 @@ def averaged(records: Records, width: int) -> str:
 
 
 def n_episodes(records: Records) -> int:
-    """Return the episodes of the longest run, 1 if there is none."""
+    """Return the episodes of the longest run, 1 without any."""
     return max((run.episodes.n for runs in records.values() for run in runs), default=1)
 
 
