@@ -19,10 +19,10 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 
 def double_pendulum(task: str) -> TD3:
-    """Return a TD3 policy after 30,000 steps."""
+    """Return a TD3 policy after 15,000 steps."""
     sizes = {"net_arch": [64, 64]}
     model = TD3("MlpPolicy", task, policy_kwargs=sizes, learning_starts=1000, seed=0, device="cpu")
-    return model.learn(30_000)
+    return model.learn(15_000)
 
 
 def hopper(task: str) -> PPO:
