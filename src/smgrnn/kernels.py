@@ -33,8 +33,6 @@ with ExitStack() as elsewhere:
     from numba.core.serialize import dumps
     from numba.core.typing.templates import AttributeTemplate
 
-__all__ = ["Handle", "extending", "inlined", "kernel", "lean", "make_handles", "reduction", "types"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Handle = NDArray[np.uint8]
 SIZE = 4096  # bytes in a handle, more than state and settings take
@@ -136,7 +134,7 @@ class View(types.Type):
         super().__init__(name=f"View({seen.instance_class.__name__})")
         self.seen = seen
 
-    def type_of(self, field: str) -> Any:
+    def _type_of(self, field: str) -> Any:
         found = self.seen.types[self.seen.fields.index(field)]
         return View(found) if getattr(found, "instance_class", None) in _VIEWED else found
 
@@ -151,15 +149,15 @@ class _ViewFields(AttributeTemplate):
     key = View
 
     def generic_resolve(self, view: Any, field: str) -> Any:  # type: ignore[override]
-        return view.type_of(field) if field in view.seen.fields else None
+        return view._type_of(field) if field in view.seen.fields else None
 
 
 @extending.lower_getattr_generic(View)
 def _read_field(context: Any, builder: Any, view: View, pointer: Any, field: str) -> Any:
     place = builder.bitcast(pointer, context.get_value_type(view.seen).as_pointer())
     found = cgutils.gep_inbounds(builder, place, 0, view.seen.fields.index(field))
-    value_type = context.get_value_type(view.type_of(field))
-    is_view = isinstance(view.type_of(field), View)
+    value_type = context.get_value_type(view._type_of(field))
+    is_view = isinstance(view._type_of(field), View)
     return builder.bitcast(found, value_type) if is_view else builder.load(found)
 
 

@@ -1,7 +1,6 @@
-"""matplotlib, imported without the settings of the working directory.
+"""matplotlib, imported without a `matplotlibrc` of the working directory, maybe a stranger's.
 
-matplotlib reads a `matplotlibrc` from the working directory as it is imported, and that file may be
-a stranger's.  Every import of matplotlib in this package goes through this module first.
+Every import of matplotlib in this package goes through this module first.
 """
 
 import io
@@ -20,17 +19,6 @@ with ExitStack() as elsewhere:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import FancyArrowPatch
-
-__all__ = [
-    "FancyArrowPatch",
-    "Figure",
-    "FigureCanvasAgg",
-    "Line2D",
-    "LineCollection",
-    "mpl",
-    "save_figure",
-    "to_rgba_array",
-]
 
 
 def save_figure(figure: Figure, suffix: str) -> bytes:

@@ -15,7 +15,7 @@ from smgrnn.config import LearningConfig, NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError
 from smgrnn.graph import EditDraft
 from smgrnn.learning import Hebbian
-from smgrnn.learning.through_time import KEPT
+from smgrnn.learning.credit import KEPT
 from support.engines import both_engines
 from support.flat import growing_rules, learner_of, network_config, paper_net
 from support.flat import learning as learning_config

@@ -12,7 +12,7 @@ from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.errors import ConfigError, FileFormatError, GraphError, ShapeError
 from smgrnn.graph import EditDraft, check
 from smgrnn.learning import LEARNING, OPTIMIZERS
-from smgrnn.learning.through_time import KEPT
+from smgrnn.learning.credit import KEPT
 from support.engines import Torch, teach
 from support.flat import learner_of, network_config, rules, table
 from support.flat import learning as learning_config

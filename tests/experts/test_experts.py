@@ -125,7 +125,7 @@ def test_experts_are_equal_when_their_numbers_are_and_observations_must_fit() ->
 
 SHAPE = "A layer of an expert has numbers as weight (out, in) and bias (out,). Got"
 NAMES = "An expert of 2 layers has 1 activations, each relu or tanh. Got"
-INFINITE = "Layer 1 of the expert has a weight or bias that is not finite."
+INFINITE = "Layer 1 of the expert has a NaN or an infinity."
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_file_of_others_may_name_its_layers_as_it_likes(path: Path) -> None:
     assert load_expert(path).sizes.tolist() == [2, 2]
 
 
-PAIRS = "is no expert: each layer needs a weight and a bias. It holds"
+PAIRS = "is no expert: each layer needs weight and bias. It has"
 ONES = {"0.weight": np.ones((3, 2)), "0.bias": np.ones(3)}
 
 

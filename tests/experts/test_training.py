@@ -145,7 +145,7 @@ def test_the_side_engines_of_the_lander_mirror_each_other() -> None:
     [
         ("CartPole-v1", DQNConfig(hidden=15, mirror=True), "A mirrored expert needs an even"),
         ("MountainCar-v0", DQNConfig(mirror=True), "The task has no known mirror image; train its"),
-        ("Pendulum-v1", QUICK, "DQN trains experts for discrete actions. The task has Box"),
+        ("Pendulum-v1", QUICK, "DQN needs discrete actions. The task has Box"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(id: str, config: DQNConfig, sentence: str) -> None:

@@ -223,7 +223,7 @@ def test_a_network_has_one_plasticity_module_at_a_time() -> None:
     [
         (
             lambda _: optim.Adam(network().parameters()),
-            "The optimizer does not hold the network's weight; build it from net.parameters().",
+            "The optimizer lacks the network's weight: build it from net.parameters().",
         ),
         (
             lambda net: optim.LBFGS(net.parameters()),

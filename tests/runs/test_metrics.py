@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from smgrnn.config import PlasticityConfig
-from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.episodes.table import Episodes
+from smgrnn.graph.log import Edits
 from smgrnn.runs.metrics import (
     churn_ratio,
     convergence_episode,

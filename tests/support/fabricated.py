@@ -9,8 +9,9 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.batch import AnyCondition, Experiment, Store
-from smgrnn.episodes.table import Edits, Episodes, Snapshots
+from smgrnn.episodes.table import Episodes, Snapshots
 from smgrnn.graph.initial import initial_graph
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.runs.metrics import final_quarter

@@ -9,9 +9,9 @@ import numpy as np
 
 from smgrnn import Graph, GraphEdit, Run
 from smgrnn.config import RunConfig
-from smgrnn.episodes.table import Edits
 from smgrnn.experts import Expert, write_expert
 from smgrnn.graph.edit import apply
+from smgrnn.graph.log import Edits
 from smgrnn.policy import Policy
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.plan import Plan

@@ -53,13 +53,13 @@ def policies(n: int, skilled: Policy) -> list[Policy]:
 
 
 def code_of(task: Task) -> int:
-    assert task.compiled is not None
-    return task.compiled
+    assert task.facts.code is not None
+    return task.facts.code
 
 
 def play_both(env: Any, task: Task, seed: int, *, is_mirrored: bool = False) -> int:
     """Play an episode in Gymnasium and compiled; every bit must be the same."""
-    code, repertoire = code_of(task), policies(task.n_outputs, SKILLED[task.base])
+    code, repertoire = code_of(task), policies(task.n_outputs, SKILLED[task.variant.base])
     rng, policy = np.random.default_rng(seed), repertoire[seed % len(repertoire)]
     (state,), seen = task.start_states([seed]), np.empty(task.n_observed)
     shown, _ = env.reset(seed=seed)

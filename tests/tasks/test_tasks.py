@@ -62,7 +62,7 @@ def test_what_is_known_of_the_paper_s_tasks(
     task = find_task(id)
     names = ("n_inputs", "n_outputs", "max_steps", "reward_threshold")
     assert task == Task(id=id, is_discrete=True, **dict(zip(names, shape, strict=True)))
-    assert (task.compiled, find_budget(id), task.return_bounds) == facts
+    assert (task.facts.code, find_budget(id), task.return_bounds) == facts
     assert (len(task.names.inputs), len(task.names.outputs)) == shape[:2]
     with pytest.raises(ConfigError, match=r"^No budget is known for"):
         find_budget(f"{id},cue=1of2")
@@ -70,9 +70,9 @@ def test_what_is_known_of_the_paper_s_tasks(
 
 def test_facts_go_by_the_name_and_not_for_what_a_user_makes() -> None:
     task = find_task(lambda: gym.make("CartPole-v1"))
-    assert (task.id, task.compiled) == ("CartPoleEnv", None)
+    assert (task.id, task.facts.code) == ("CartPoleEnv", None)
     named = Task(id="CartPole-v1", n_inputs=4, n_outputs=2, is_discrete=True, is_made=True)
-    assert (named.compiled, named.names.inputs[0]) == (None, "in 0")
+    assert (named.facts.code, named.names.inputs[0]) == (None, "in 0")
 
 
 def test_every_shipped_expert_is_one_of_a_task() -> None:
@@ -95,7 +95,7 @@ def test_what_is_read_off_an_environment(register: Callable[..., str]) -> None:
 def test_xor_is_a_task_without_an_environment() -> None:
     xor = find_task("xor")
     assert (xor.n_inputs, xor.n_outputs, xor.action_low, xor.action_high) == (2, 1, (-1,), (1,))
-    assert (xor.compiled, xor.max_steps, xor.is_supervised) == (None, 4, True)
+    assert (xor.facts.code, xor.max_steps, xor.is_supervised) == (None, 4, True)
     assert xor.return_bounds == (0.0, 4.0)
     with pytest.raises(TaskError, match=r"^The task 'xor' is learned from examples and has no env"):
         make_env(xor)

@@ -3,13 +3,3 @@
 from smgrnn.batch.experiment import AnyCondition, Condition, Experiment, LazyMapping
 from smgrnn.batch.runner import Store, run_experiments
 from smgrnn.workers import LocalProcesses
-
-__all__ = [
-    "AnyCondition",
-    "Condition",
-    "Experiment",
-    "LazyMapping",
-    "LocalProcesses",
-    "Store",
-    "run_experiments",
-]

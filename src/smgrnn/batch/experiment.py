@@ -20,8 +20,7 @@ from smgrnn.validation import Count, checked
 
 Value = TypeVar("Value", covariant=True)
 
-THEN = " > "
-"""Stands between the tasks of a sequence."""
+THEN = " > "  # stands between the tasks of a sequence
 SLOW_TASK, SLOW_STUDENT = 25.0, 10.0
 """Rough factors by which episodes take longer in Gymnasium, and with a student that only grows."""
 
@@ -30,12 +29,9 @@ SLOW_TASK, SLOW_STUDENT = 25.0, 10.0
 class AnyCondition(ABC):
     """One way to run a task: a distillation, or a search of another package."""
 
-    task: str
-    """A Gymnasium id, or "xor"; those of a sequence with " > " between them."""
-    settings: Any
-    """The settings of its runs; their seed is 0."""
-    teachers: tuple[str, ...] = ()
-    """Experts that the seeds use in turn; without any, the settings name the expert."""
+    task: str  # a Gymnasium id, or "xor"; those of a sequence with " > " between them
+    settings: Any  # the settings of its runs; their seed is 0
+    teachers: tuple[str, ...] = ()  # experts that the seeds use in turn; or the settings name one
 
     @abstractmethod
     def with_episodes(self, n: int) -> Self:
@@ -73,8 +69,7 @@ class Condition(AnyCondition):
     """A task and all settings of its distillations; the seed comes with each run."""
 
     settings: RunConfig
-    cue: bool = False
-    """Whether the student of a sequence sees which of the tasks it is."""
+    cue: bool = False  # whether the student of a sequence sees which of the tasks it is
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", replace(self.settings, seed=0))
@@ -85,12 +80,11 @@ class Condition(AnyCondition):
     def distill(cls, task: str, *, teachers: tuple[str, ...] = (), **changes: Any) -> Self:
         """Return a distillation with the task's starting settings and some changes.
 
-        A stopped run starts again, so checkpoints on the way would only cost time.
-
         >>> Condition.distill("CartPole-v1", plasticity={"window": 50}).settings.plasticity.window
         50
         """
         settings = RunConfig.for_task(task, **changes)
+        # A stopped run starts again: checkpoints on the way would only cost time.
         return cls(task, replace(settings, checkpoint_every=settings.episodes), teachers)
 
     @classmethod
@@ -159,16 +153,11 @@ class LazyMapping(Mapping[str, Value]):
 class Experiment:
     """A question, the runs that answer it, and the tables and figures that show the answer."""
 
-    id: str
-    """Its name, ending in -vN; N rises when its runs change."""
-    question: str = ""
-    """The question in one sentence."""
-    artefacts: tuple[str, ...] = ()
-    """Tables and figures that it fills, by number in the paper or by name."""
-    conditions: Mapping[str, AnyCondition]
-    """The conditions by name; the same condition may have several."""
-    seeds: tuple[int, ...]
-    """Seeds of each condition; tables and figures are over them."""
+    id: str  # its name, ending in -vN; N rises when its runs change
+    question: str = ""  # in one sentence
+    artefacts: tuple[str, ...] = ()  # tables and figures, by number in the paper or by name
+    conditions: Mapping[str, AnyCondition]  # by name; the same condition may have several
+    seeds: tuple[int, ...]  # of each condition; tables and figures are over them
     more: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Further seeds by the name of the condition; claims use all seeds."""
 
@@ -202,20 +191,16 @@ class QueuedRun(NamedTuple):
     condition: AnyCondition
     seed: int
     name: str
-    length: float
-    """Rough time that it takes, in compiled episodes."""
+    length: float  # rough time that it takes, in compiled episodes
 
 
 def queue_runs(experiments: Iterable[Experiment]) -> list[QueuedRun]:
-    """Return the runs of all experiments, those of equal content once, the longest first.
-
-    A long run that starts last would keep one worker busy while all others are idle.
-    """
+    """Return the runs of all experiments, equal ones once, longest first to fill the workers."""
     runs: dict[str, QueuedRun] = {}
     for experiment in experiments:
         for name, condition, seed in experiment.runs():
             plan = condition.plan(seed)
-            is_fast = plan.task.compiled is not None or plan.task.is_supervised
+            is_fast = plan.task.facts.code is not None or plan.task.is_supervised
             length = float(plan.n_episodes * len(condition.task.split(THEN)))
             length *= 1.0 if is_fast else SLOW_TASK
             length *= SLOW_STUDENT if plan.student == "growth-only" else 1.0

@@ -24,8 +24,7 @@ from smgrnn.runs.record import Record
 from smgrnn.runs.session import Watch
 from smgrnn.storage import make_folder, writing
 
-RETRIES = 2
-"""Times that a run whose worker was lost is run again."""
+RETRIES = 2  # times that a run whose worker was lost is run again
 
 
 class Store:
@@ -95,14 +94,10 @@ class Failure(NamedTuple):
     """A run that has no record: it raised an error, or no worker could run it."""
 
     name: str
-    error: str
-    """The error in one line."""
-    details: str
-    """Its traceback."""
-    is_own: bool
-    """Whether the run itself raised it, and so would again on any worker."""
-    key: str
-    """The key of its plan."""
+    error: str  # the error in one line
+    details: str  # its traceback
+    is_own: bool  # whether the run itself raised it, and so would again on any worker
+    key: str  # the key of its plan
 
     @classmethod
     def of(cls, error: BaseException, name: str, key: str) -> Self:
@@ -120,28 +115,18 @@ class Failure(NamedTuple):
 class Progress:
     """Progress of a session; at its end, the result."""
 
-    n_runs: int
-    """Runs that the experiments need."""
-    n_found: int
-    """Runs that the store had already."""
-    n_done: int = 0
-    """Runs that are in the store since."""
-    n_lost: int = 0
-    """Times that a run was lost with its worker."""
-    steps: int = 0
-    """Environment steps of the runs that are done."""
-    seconds: float = 0.0
-    """Seconds since the start."""
-    latest: tuple[str, Record] | None = None
-    """Name and record of the run that finished last."""
+    n_runs: int  # runs that the experiments need
+    n_found: int  # runs that the store had already
+    n_done: int = 0  # runs that are in the store since
+    n_lost: int = 0  # times that a run was lost with its worker
+    steps: int = 0  # environment steps of the runs that are done
+    seconds: float = 0.0  # seconds since the start
+    latest: tuple[str, Record] | None = None  # name and record of the run that finished last
     failures: list[Failure] = field(default_factory=list)
 
 
 def execute(condition: AnyCondition, seed: int, key: str) -> Record:
-    """Run a condition with a seed, in any process, and return its record.
-
-    The key is computed again: a worker with another version or another expert must not answer.
-    """
+    """Return the record of a run, in any process; refuse a worker that would run another one."""
     plan = condition.plan(seed)
     if plan.key() != key:
         raise OtherWorkerError("A worker has another smgrnn, or other experts, than its driver.")
@@ -151,10 +136,7 @@ def execute(condition: AnyCondition, seed: int, key: str) -> Record:
 
 
 def attempt(condition: AnyCondition, seed: int, key: str) -> Record | Failure:
-    """Run a condition in a worker; return its record, or its error as text.
-
-    Not every error survives the way back: a Dask worker hangs on one whose `repr` raises.
-    """
+    """Return the record of a run, or its error as text: not every error survives the way back."""
     try:
         return execute(condition, seed, key)
     except (Exception, SystemExit) as error:

@@ -55,7 +55,7 @@ def _train(args: Namespace, output: Output) -> None:
 
     check_new_file(args.out)
     task = find_task(args.task)
-    if task.cue or task.n_observed > task.n_inputs:
+    if task.variant.cue or task.n_observed > task.n_inputs:
         raise ConfigError(
             f"An expert sees all of an observation and no cue. Leave hide and cue out of {task.id}."
         )

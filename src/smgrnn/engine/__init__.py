@@ -1,4 +1,3 @@
 """The compiled engine: the same network, optimizers and rules over flat arrays."""
 
-from smgrnn.engine.learner import Learner as Learner
-from smgrnn.engine.learner import Outcome as Outcome
+from smgrnn.engine.learner import Learner, Outcome

@@ -3,7 +3,7 @@
 import operator
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from math import inf, isfinite, isnan
 from pathlib import Path
@@ -16,7 +16,7 @@ from smgrnn.arrays import Arrays, Bools, Floats, Ints, from_arrays, to_arrays
 from smgrnn.config import USUAL_PRESET, in_own_loop
 from smgrnn.engine.player import Player, real_numbers, widen
 from smgrnn.engine.protection import protection
-from smgrnn.engine.state import LEARNED, Handle, LearnerState, carry_state, make_handle, start_state
+from smgrnn.engine.state import LEARNED, LearnerState, carry_state, make_handle, start_state
 from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
 from smgrnn.errors import (
     ConfigError,
@@ -28,19 +28,19 @@ from smgrnn.errors import (
     reason,
     short,
 )
-from smgrnn.graph.drawing import network_html
+from smgrnn.graph.drawing import NamedNetwork
 from smgrnn.graph.edit import apply
 from smgrnn.graph.files import network_content, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.settings import NetworkNumbers, Readout
-from smgrnn.graph.state import Graph, Network, check
+from smgrnn.graph.state import Graph, check
 from smgrnn.interrupts import interrupts_deferred
+from smgrnn.kernels import Handle
+from smgrnn.learning.credit import KEPT, NEXT, check_window
 from smgrnn.learning.optimizers import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
-from smgrnn.learning.through_time import KEPT, NEXT, check_window
 from smgrnn.machine import check_memory
-from smgrnn.names import Names
 from smgrnn.rules import PlasticityConfig, PlasticityModule
 from smgrnn.rules.history import TOTAL, alike
 from smgrnn.rules.rule import follows_size, frozen
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
     losses: Floats
 
 
-class Learner:
+class Learner(NamedNetwork):
     """Learns one example at a time and restructures itself, at the speed of compiled code.
 
     It has the network, optimizer and rules of `SMGrNN`, `torch.optim` and `StructuralPlasticity`:
@@ -139,8 +139,6 @@ class Learner:
         self.config = config = network.sized(n_inputs, n_outputs, readout)
         self.log = EditLog()
         """Every edit so far, with the number of examples learned before it."""
-        self.names: Names | None = None
-        """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.loss = 0.0
         """Loss of the example that `learn` learned last."""
         numbers = NetworkNumbers.of(config)
@@ -181,7 +179,7 @@ class Learner:
     @classmethod
     def from_network(
         cls,
-        network: Network,
+        network: Any,
         learning: LearningConfig | None = None,
         plasticity: PlasticityConfig | None = None,
         *,
@@ -331,10 +329,7 @@ class Learner:
         return widen(row, self.config.n_input_nodes)
 
     def learn_by(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        """Learn by a compiled step, which takes this learner's handle and then `arguments`.
-
-        The second of the values that the step returns is the loss.
-        """
+        """Learn by a step, which takes the handle and `arguments`; the second value is the loss."""
         with self._alone():
             done = step(self._engine.handle, *arguments)
             if not isfinite(done[1]):
@@ -480,17 +475,6 @@ class Learner:
             self.log = EditLog()
             module.aim, (module.calls, module.last_call) = aim, calls.tolist()
 
-    def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
-        """Name the inputs and the outputs, for pictures, exports and saved files.
-
-        >>> learner = Learner(2, 2)
-        >>> learner.name(inputs=["height", "speed"], outputs=["wait", "brake"])
-        >>> learner.names.outputs
-        ('wait', 'brake')
-        """
-        size = {"n_inputs": self._n_inputs, "n_outputs": self._n_outputs}
-        self.names = Names.given(inputs, outputs, **size)
-
     def save(self, path: str | Path) -> None:
         """Write everything to a safetensors file, from which `load` continues exactly.
 
@@ -545,9 +529,6 @@ class Learner:
 
     def __repr__(self) -> str:
         return f"Learner({self._state.graph}, {self.n_updates} updates)"
-
-    def _repr_html_(self) -> str:
-        return network_html(repr(self), self.graph, self.config.bias)
 
     def _alone(self) -> threading.Lock:
         """Return the lock that a user of the state holds, unless somebody holds it already.
@@ -625,9 +606,7 @@ def _revive(kind: type[Made], settings: Any, arrays: Arrays) -> Made:
 
 
 def _read(values: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
-    array = real_numbers(values)
-    if array.shape != shape:
-        raise ShapeError(
-            f"Expected {what} of {shape[-1]} numbers. Got shape {array.shape} instead."
-        )
-    return array
+    got = real_numbers(values)
+    if got.shape != shape:
+        raise ShapeError(f"Expected {what} of {shape[-1]} numbers. Got shape {got.shape} instead.")
+    return got

@@ -57,23 +57,13 @@ def act(net: Net, trace: Floats, observation: Floats) -> int:
 
 @inlined
 def act_beside(
-    net: Net,
-    trace: Floats,
-    observation: Floats,
-    kind: int,
-    adjoint: Floats,
-    label: int,
-    target: Any,
+    net: Net, trace: Floats, row: Floats, kind: int, adjoint: Floats, label: int, target: Any
 ) -> tuple[int, float]:
-    """Run the network once; return the greedy action and its loss, or -1 and NaN.
-
-    The label or the target is the expert's answer; the kind of loss has a code of
-    `learning.settings`.
-    """
+    """Run the network once; return the greedy action and its loss of a kind, or -1 and NaN."""
     network, loss = net.network, np.nan
-    if not all_finite(observation, 0, network.n_inputs):
+    if not all_finite(row, 0, network.n_inputs):
         return -1, loss
-    forward(net, trace, observation)
+    forward(net, trace, row)
     action = choose(trace, network)
     if action >= 0:
         loss = output_error(kind, trace, adjoint, network, label, target)
@@ -82,20 +72,12 @@ def act_beside(
     return action, loss
 
 
-@lean
-def act_once_beside(
-    net: Net, trace: Floats, row: Floats, kind: int, adjoint: Floats, label: int, target: Floats
-) -> tuple[int, float]:
-    """Run the network on one row beside the expert, from Python."""
-    return act_beside(net, trace, row, kind, adjoint, label, target)
+act_once_beside = lean(act_beside)  # the same, to call from Python
 
 
 @lean
 def act_rows(net: Net, traces: Floats, rows: Floats, actions: Ints, outputs: Floats) -> None:
-    """Run the network on every row; write the greedy actions, -1 for failure, and the outputs.
-
-    Row i starts from the states in `traces[i]`; a single trace serves all rows.
-    """
+    """Run the network on every row, each from its own trace or all from one; -1 is a failure."""
     first = net.network.n_inputs
     for row in range(len(rows)):
         trace = traces[min(row, len(traces) - 1)]

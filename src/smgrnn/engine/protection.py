@@ -11,8 +11,7 @@ from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined
 from smgrnn.rules.paper import orphans
 
-LEAST = 0.1
-"""Fraction of the strongest weight into a node below which an edge does not matter."""
+LEAST = 0.1  # fraction of the strongest weight into a node below which an edge does not matter
 
 
 def protection(graph: Graph, fraction: float) -> Floats:

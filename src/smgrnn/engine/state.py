@@ -8,10 +8,9 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.graph.edit import Applied, carry
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph, row_starts
-from smgrnn.kernels import Handle, make_handles
-from smgrnn.learning.credit import carry_feedback, start_feedback
+from smgrnn.kernels import make_handles
+from smgrnn.learning.credit import Past, carry_feedback, start_feedback
 from smgrnn.learning.settings import LearningConfig, LearningNumbers
-from smgrnn.learning.through_time import Past
 from smgrnn.rules import PlasticityConfig, PlasticityModule
 from smgrnn.rules.statistics import Watched
 
@@ -23,59 +22,37 @@ class EngineSettings(NamedTuple):
 
     network: NetworkNumbers
     learning: LearningNumbers
-    watches: bool
-    """Whether rules ask for statistics beside the update history."""
+    watches: bool  # whether rules ask for statistics beside the update history
 
 
 class Workspace(NamedTuple):
     """Working arrays, and values that follow from the graph; made again after every edit."""
 
-    gradient: Floats
-    """dL/dw of the last step (n_edges,)."""
-    delta: Floats
-    """Δw of the last step (n_edges,)."""
-    adjoint: Floats
-    """Adjoints of the backward pass (2, n_nodes)."""
-    errors: Floats
-    """dL/d(sum into each node) by iteration (K, n_nodes); without columns if nobody reads them."""
-    starts: Ints
-    """Where the edges into each node start (n_nodes + 1,)."""
-    first: int
-    """First edge that can move."""
-    last: int
-    """One past the last edge that can move."""
+    gradient: Floats  # dL/dw of the last step (n_edges,)
+    delta: Floats  # Δw of the last step (n_edges,)
+    adjoint: Floats  # adjoints of the backward pass (2, n_nodes)
+    errors: Floats  # dL/d(sum into each node) (K, n_nodes); without columns if nobody reads them
+    starts: Ints  # where the edges into each node start (n_nodes + 1,)
+    first: int  # first edge that can move
+    last: int  # one past the last edge that can move
 
 
 class LearnerState(NamedTuple):
     """Everything that changes while a network learns."""
 
     graph: Graph
-    watched: Watched
-    """The update history, and the statistics that rules ask for."""
-    step: Ints
-    """Steps of the optimizer (1,)."""
-    rate: Floats
-    """Fraction of the learning rate that applies now (1,)."""
-    trace: Floats
-    """Node states before and after each iteration (K + 1, n_nodes)."""
-    moments: Floats
-    """The optimizer's memory of each edge (2 or 4, n_edges)."""
-    examples: Ints
-    """Examples learned so far, and those since the last update (2,)."""
-    pending: Floats
-    """Sum of the gradients since the last update; without rows if every step makes an update (1,
-    n_edges)."""
-    credit: Floats
-    """The learning rule's memory of each edge (rows, n_edges)."""
-    feedback: Floats
-    """Fixed random weights from outputs to nodes; without rows unless the learning rule draws them
-    (n_outputs, n_nodes)."""
-    average: Floats
-    """Running mean and age of each weight; without columns if it is not kept (2, n_edges)."""
-    past: Past
-    """The calls that gradients flow back through."""
-    protection: Floats
-    """Fraction by which updates of each edge are reduced; without rows if none are (1, n_edges)."""
+    watched: Watched  # the update history, and the statistics that rules ask for
+    step: Ints  # steps of the optimizer (1,)
+    rate: Floats  # fraction of the learning rate that applies now (1,)
+    trace: Floats  # node states before and after each iteration (K + 1, n_nodes)
+    moments: Floats  # the optimizer's memory of each edge (2 or 4, n_edges)
+    examples: Ints  # examples learned so far, and those since the last update (2,)
+    pending: Floats  # sum of the gradients since the last update (1, n_edges); or (0, n_edges)
+    credit: Floats  # the learning rule's memory of each edge (rows, n_edges)
+    feedback: Floats  # fixed random weights from outputs to nodes (n_outputs, n_nodes); or no rows
+    average: Floats  # running mean and age of each weight (2, n_edges); without columns if not kept
+    past: Past  # the calls that gradients flow back through
+    protection: Floats  # fraction of each edge's updates held back (1, n_edges); or no rows
     workspace: Workspace
     settings: EngineSettings
 
@@ -136,10 +113,7 @@ def new_workspace(settings: EngineSettings, graph: Graph) -> Workspace:
 
 
 def carry_state(state: LearnerState, module: PlasticityModule, applied: Applied) -> LearnerState:
-    """Carry everything that belongs to nodes and edges over to the graph after an edit.
-
-    The calls that gradients flow back through belong to the former graph, and are dropped.
-    """
+    """Carry everything over to the graph after an edit but the window of earlier calls."""
     graph, node_origin, edge_origin = applied
     step, moments, average = state.step, state.moments, state.average
     if module.config.optimizer_on_edit == "reset":
@@ -163,15 +137,10 @@ def carry_state(state: LearnerState, module: PlasticityModule, applied: Applied)
     )
 
 
-def _example() -> LearnerState:
-    """Return the smallest state there is, off which the Numba type of all is read."""
-    graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
-    module = PlasticityModule(PlasticityConfig.static(), graph, 1, np.random.default_rng(0))
-    return start_state(
-        graph, NetworkConfig(n_inputs=1, n_outputs=1, bias=False), LearningConfig(), module
-    )
-
-
-make_handle, state_of = make_handles(_example(), EngineSettings)
+# The smallest state there is, off which the Numba type of all is read.
+_graph = Graph.from_edges(1, 1, edges=[(0, 1, 1.0)])
+_module = PlasticityModule(PlasticityConfig.static(), _graph, 1, np.random.default_rng(0))
+_config = NetworkConfig(n_inputs=1, n_outputs=1, bias=False)
+_example = start_state(_graph, _config, LearningConfig(), _module)
+make_handle, state_of = make_handles(_example, EngineSettings)
 """Make a handle of a `LearnerState`, and read it in a lean kernel."""
-__all__ = ["Handle", "make_handle", "state_of"]

@@ -7,12 +7,18 @@ import numpy as np
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.engine.player import act, all_finite, choose, undo
 from smgrnn.engine.protection import hold_back
-from smgrnn.engine.state import LEARNED, PENDING, Handle, LearnerState, state_of
+from smgrnn.engine.state import LEARNED, PENDING, LearnerState, state_of
 from smgrnn.graph.propagation import Net, forget_states, forward, settle
-from smgrnn.kernels import inlined, lean
-from smgrnn.learning.credit import Pass, give_credit, output_error
+from smgrnn.kernels import Handle, inlined, lean
+from smgrnn.learning.credit import (
+    KEPT,
+    Pass,
+    backward_through_time,
+    give_credit,
+    output_error,
+    remember,
+)
 from smgrnn.learning.optimizers import average, optimize
-from smgrnn.learning.through_time import backward_through_time, cut, remember
 from smgrnn.rules.history import TOTAL, push
 from smgrnn.rules.statistics import note
 
@@ -25,7 +31,7 @@ def act_step(handle: Handle, observation: Floats) -> int:
     net = Net(graph.source, graph.weight, state.workspace.starts, state.settings.network)
     action = act(net, state.trace, observation)
     if action >= 0:
-        cut(state.past)
+        state.past.clock[KEPT] = 0
     return action
 
 
@@ -59,10 +65,8 @@ def _update_pending(state: LearnerState) -> bool:
 
 
 @inlined
-def learn_step(
-    handle: Handle, observation: Floats, label: int, target: Floats
-) -> tuple[int, float]:
-    """Run the network once and learn from it; return the greedy action and the loss.
+def learn_step(handle: Handle, shown: Floats, label: int, target: Floats) -> tuple[int, float]:
+    """Run the network on an observation and learn from it; return the greedy action and the loss.
 
     A loss of NaN means that the observation, an output, the loss or the gradient was not finite;
     then nothing has been learned and the node states are as they were.  An infinite loss means
@@ -73,10 +77,10 @@ def learn_step(
     network, learning = state.settings.network, state.settings.learning
     adjoint, gradient, errors = workspace.adjoint, workspace.gradient, workspace.errors
     first, last, n_inputs = workspace.first, workspace.last, network.n_inputs
-    if not all_finite(observation, 0, n_inputs):
+    if not all_finite(shown, 0, n_inputs):
         return -1, np.nan
     net = Net(graph.source, graph.weight, workspace.starts, network)
-    forward(net, trace, observation)
+    forward(net, trace, shown)
     action = choose(trace, network)
     if action < 0:
         return action, np.nan
@@ -108,38 +112,28 @@ def learn_step(
 
 @inlined
 def end_episode(handle: Handle) -> bool:
-    """Apply the gradients that are left, and set the states of the nodes to zero.
-
-    Return whether all weights are finite.
-    """
+    """Apply gradients that are left, reset node states; return whether the weights are finite."""
     state = state_of(handle)
     is_finite = state.examples[PENDING] == 0 or _update_pending(state)
     forget_states(state.trace, state.settings.network.n_inputs)
-    cut(state.past)
+    state.past.clock[KEPT] = 0
     if state.settings.learning.forgets:
         state.credit[:] = 0.0
     return is_finite
 
 
-learn_once, end_episode_once = lean(learn_step), lean(end_episode)
-"""The same, to call from Python."""
+learn_once, end_episode_once = lean(learn_step), lean(end_episode)  # the same, to call from Python
 
 
 class Rows(NamedTuple):
     """The rows of a stream, and columns for the action and the loss of each."""
 
-    observations: Floats
-    """(n, n_input_nodes)."""
-    labels: Ints
-    """Action numbers (n,)."""
-    targets: Floats
-    """Target outputs (n, n_outputs), or (n, 0) where labels are numbers."""
-    is_last: Bools
-    """Rows that end an episode (n,)."""
-    actions: Ints
-    """Written: the greedy action before learning (n,)."""
-    losses: Floats
-    """Written: the loss (n,)."""
+    observations: Floats  # (n, n_input_nodes)
+    labels: Ints  # action numbers (n,)
+    targets: Floats  # target outputs (n, n_outputs), or (n, 0) where labels are numbers
+    is_last: Bools  # rows that end an episode (n,)
+    actions: Ints  # written: the greedy action before learning (n,)
+    losses: Floats  # written: the loss (n,)
 
 
 @lean

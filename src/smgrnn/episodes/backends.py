@@ -266,7 +266,7 @@ class GymnasiumBackend(Backend):
             with self._placed(f"episode {number + 1} of those that judge it"):
                 observation, is_over, total, lost, n_agreed = env.reset(seed), False, 0.0, 0.0, 0
                 if beside is not None and beside.actor == "chance":
-                    env.seed_actions(seed)
+                    env.actions.seed(seed)
                 while not is_over:
                     action, has_agreed, loss = answer(observation)
                     observation, reward, is_over = env.step(action)
@@ -297,7 +297,7 @@ class GymnasiumBackend(Backend):
                 answers.append(wanted)
             given, lost = policy.answer_beside(observation, wanted, kind)
             action = scale_action(task, wanted if actor == "expert" else given)
-            action = env.any_action() if actor == "chance" else action
+            action = env.actions.sample() if actor == "chance" else action
             return action, task.is_discrete and given == wanted, lost
 
         return answer
@@ -440,5 +440,5 @@ def find_backend(task: Task, seed: int = 0, *, in_python: bool = False) -> Backe
     """
     if task.is_supervised:
         return ExamplesBackend(task, Examples.of(task, seed))
-    is_compiled = task.compiled is not None and not in_python
+    is_compiled = task.facts.code is not None and not in_python
     return CompiledBackend(task) if is_compiled else GymnasiumBackend(task)

@@ -10,12 +10,12 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints, Singles
 from smgrnn.engine.player import act, act_beside
-from smgrnn.engine.state import Handle, state_of
+from smgrnn.engine.state import state_of
 from smgrnn.engine.steps import end_episode, learn_step
 from smgrnn.episodes.table import Episodes
 from smgrnn.experts.mlp import Expert, expert_action
 from smgrnn.graph.propagation import Net, forget_states
-from smgrnn.kernels import inlined, lean
+from smgrnn.kernels import Handle, inlined, lean
 from smgrnn.rules.history import TOTAL
 from smgrnn.tasks import Task, known
 
@@ -45,13 +45,14 @@ class EpisodeBatch(NamedTuple):
     @classmethod
     def start(cls, task: Task, seeds: list[int], scale: Floats) -> Self:
         """Return a batch of one episode per seed."""
-        assert task.compiled is not None
+        cue = task.variant.cue
+        assert task.facts.code is not None
         assert task.max_steps is not None
         return cls(
-            task.compiled,
+            task.facts.code,
             task.start_states(seeds),
             task.max_steps,
-            observation=np.array([*np.zeros(task.n_observed - len(task.cue)), *task.cue]),
+            observation=np.append(np.zeros(task.n_observed - len(cue)), cue),
             places=np.array(task.places, dtype=np.int64),
             scale=scale,
             inputs=scale.copy(),

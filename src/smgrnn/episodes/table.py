@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.edit import Cause, Operation
-from smgrnn.graph.log import Columns, EditLog
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 
 MOST_MOMENTS = 300
@@ -49,20 +49,6 @@ class Episodes(NamedTuple):
 
     def followed_by(self, later: Self) -> Self:
         """Return these episodes and then the later ones."""
-        columns: Any = map(np.concatenate, zip(self, later, strict=True))
-        return type(self)(*columns)
-
-
-class Edits(Columns):
-    """All changes of a run in order, as flat columns of stable ids."""
-
-    @classmethod
-    def of(cls, log: EditLog) -> Self:
-        """Return the edits that a learner logged."""
-        return cls(*log.columns)
-
-    def followed_by(self, later: Self) -> Self:
-        """Return these edits and then the later ones."""
         columns: Any = map(np.concatenate, zip(self, later, strict=True))
         return type(self)(*columns)
 

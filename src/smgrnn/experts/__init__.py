@@ -13,19 +13,3 @@ from smgrnn.experts.library import (
     shipped_experts,
 )
 from smgrnn.experts.mlp import Expert
-
-__all__ = [
-    "Expert",
-    "ExpertSource",
-    "FunctionExpert",
-    "Teacher",
-    "TeacherId",
-    "evaluate_expert",
-    "find_expert",
-    "find_teacher",
-    "find_teacher_again",
-    "load_expert",
-    "read_expert",
-    "shipped_experts",
-    "write_expert",
-]

@@ -51,7 +51,7 @@ def train_expert(
     """
     task, found = find_task(task_id), []
     facts, good = task.facts, task.reward_threshold
-    if facts.good_return is not None and task.id == task.base:
+    if facts.good_return is not None and task.id == task.variant.base:
         good = facts.good_return
     with closing_env(make_env(task), task.id) as env:
         for step, expert in train(env, recipe.config, seed, facts.mirror):
@@ -123,11 +123,8 @@ def late_returns(
             student = Learner(*sizes, **layered, n_hidden=HIDDEN, graph=graph, seed=seed)
             returns = []
             for number in range(episodes):
-                shown, total, is_over = (
-                    checked.reset(episode_seed(seed, number, "train")),
-                    0.0,
-                    False,
-                )
+                shown = checked.reset(episode_seed(seed, number, "train"))
+                total, is_over = 0.0, False
                 while not is_over:
                     action = student.learn(shown, expert.action(shown))
                     shown, reward, is_over = checked.step(action)

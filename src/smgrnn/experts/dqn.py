@@ -31,66 +31,40 @@ from smgrnn.validation import Count, Decay, Positive, Probability, Settings, Sha
 
 MAX_GRADIENT_NORM = 10.0
 RecipeName = Literal["smooth", "robust", "plain", "printed"]
-Choice = Literal["own return", "disturbed return", "students"]
-"""What selects a checkpoint: its return, its return under random actions, or its students'."""
+Choice = Literal["own return", "disturbed return", "students"]  # of a checkpoint; see `choice`
 CHOICES: dict[RecipeName, Choice] = {"smooth": "students", "robust": "disturbed return"}
-"""The choice of each recipe; the others select by the checkpoint's own return."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DQNConfig(Settings):
     """Settings of expert training; the paper's where it prints them."""
 
-    steps: Count = 100_000
-    """Environment steps."""
-    hidden: Count = 2048
-    """ReLU units in the hidden layer."""
-    learning_rate: Positive = 1e-3
-    """Adam's step size at the start."""
-    final_learning_rate: Positive = 1e-4
-    """Adam's step size at the end, approached linearly."""
-    discount: Decay = 0.99
-    """Discount factor (γ)."""
-    replay: Count = 10_000
-    """Transitions kept for replay."""
-    batch: Count = 64
-    """Transitions per update."""
-    update_every: Count = 4
-    """Environment steps between two updates."""
-    warmup: Count = 1000
-    """Random steps before the first update."""
-    epsilon_start: Probability = 1.0
-    """Exploration rate at the start."""
-    epsilon_end: Probability = 0.05
-    """Exploration rate at the end."""
-    epsilon_share: Share = 0.3
-    """Share of the steps over which exploration falls."""
-    reward_scale: Positive = 0.01
-    """Factor on rewards, which brings values near 1, where the Huber loss is a square."""
-    standardise: bool = True
-    """Divide observations by their deviation in the random steps, as part of the first layer."""
-    target_averaging: Share = 0.02
-    """Share of the trained weights that flows into the target network at each update."""
-    policy_averaging: Share = 0.001
-    """Share of the trained weights that flows, at each update, into the policy that is kept."""
-    action_noise: Probability = 0.0
-    """Share of actions replaced by random ones while training, as if the task were disturbed."""
-    mirror: bool = False
-    """Learn from each transition's mirror image too, and make the expert exactly symmetric."""
-    check_every: Count = 5000
-    """Environment steps between two checkpoints."""
+    steps: Count = 100_000  # environment steps
+    hidden: Count = 2048  # ReLU units in the hidden layer
+    learning_rate: Positive = 1e-3  # Adam's step size at the start
+    final_learning_rate: Positive = 1e-4  # Adam's step size at the end, approached linearly
+    discount: Decay = 0.99  # discount factor (γ)
+    replay: Count = 10_000  # transitions kept for replay
+    batch: Count = 64  # transitions per update
+    update_every: Count = 4  # environment steps between two updates
+    warmup: Count = 1000  # random steps before the first update
+    epsilon_start: Probability = 1.0  # exploration rate at the start
+    epsilon_end: Probability = 0.05  # exploration rate at the end
+    epsilon_share: Share = 0.3  # fraction of the steps over which exploration falls
+    reward_scale: Positive = 0.01  # brings values near 1, where the Huber loss is a square
+    standardise: bool = True  # divide observations by their deviation in the random steps
+    target_averaging: Share = 0.02  # rate at which the target network follows the trained one
+    policy_averaging: Share = 0.001  # rate at which the policy that is kept follows it
+    action_noise: Probability = 0.0  # fraction of actions replaced by random ones while training
+    mirror: bool = False  # learn from mirror images too, and make the expert exactly symmetric
+    check_every: Count = 5000  # environment steps between two checkpoints
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
         """Return the settings that the paper prints, and the plainest choice where it is silent."""
-        plain = {
-            "final_learning_rate": 1e-3,
-            "reward_scale": 1.0,
-            "standardise": False,
-            "target_averaging": 0.005,
-            "policy_averaging": 1.0,
-        }
-        return cls(**{**plain, **changes})
+        plain = {"final_learning_rate": 1e-3, "reward_scale": 1.0, "standardise": False}
+        plain |= {"target_averaging": 0.005, "policy_averaging": 1.0}
+        return cls(**plain | changes)
 
 
 class Recipe(NamedTuple):
@@ -121,18 +95,13 @@ def changes(config: DQNConfig) -> dict[str, str]:
 def train(
     env: gym.Env[Any, Any], config: DQNConfig, seed: int, mirror: Mirror | None = None
 ) -> Iterator[tuple[int, Expert]]:
-    """Train a Q-network; yield step and averaged policy every `check_every` steps and at the end.
-
-    `mirror` is the mirror image of the task, for settings with `mirror`.
-    """
+    """Train a Q-network; yield step and averaged policy every `check_every` steps and at last."""
     if config.mirror and mirror is None:
         raise ExpertError("The task has no known mirror image; train its expert with mirror=False.")
     if config.mirror and config.hidden % 2:
         raise ExpertError("A mirrored expert needs an even number of hidden units.")
     if not isinstance(env.action_space, gym.spaces.Discrete):
-        raise ExpertError(
-            f"DQN trains experts for discrete actions. The task has {env.action_space}."
-        )
+        raise ExpertError(f"DQN needs discrete actions. The task has {env.action_space}.")
     n_inputs, n_actions = gym.spaces.flatdim(env.observation_space), int(env.action_space.n)
     init, rng = stream(seed, "init"), stream(seed, "task")
     mirror = mirror if config.mirror else None

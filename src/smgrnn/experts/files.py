@@ -52,9 +52,7 @@ def read_expert(path: str | Path) -> tuple[Expert, Record]:
     keys = [[f"{name}.{part}".lstrip(".") for part in ("weight", "bias")] for name in names]
     if not arrays or {*arrays} != {key for pair in keys for key in pair}:
         found = ", ".join(map(repr, arrays)) or "nothing"
-        raise ExpertError(
-            f"{path} is no expert: each layer needs a weight and a bias. It holds {found}."
-        )
+        raise ExpertError(f"{path} is no expert: each layer needs weight and bias. It has {found}.")
     layers = [(arrays[weight], arrays[bias]) for weight, bias in keys]
     try:
         return Expert.from_layers(layers, record.pop(ACTIVATIONS, None)), record

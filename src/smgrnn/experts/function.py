@@ -16,14 +16,10 @@ from smgrnn.tasks import Task
 
 
 class FunctionExpert:
-    """Asks a function for the action, and checks its answer.
-
-    For choices the function returns the number of the action, for continuous actions all its
-    values.
-    """
+    """Asks a function for the number of an action, or for its values, and checks the answer."""
 
     def __init__(self, function: Callable[[Any], Any], task: Task, name: str) -> None:
-        self._function, self._n_cues, self.name = function, len(task.cue), name
+        self._function, self._n_cues, self.name = function, len(task.variant.cue), name
         self.n_inputs, self.n_outputs = task.n_observed, task.n_outputs
         self.digest = sha256(name.encode()).hexdigest()  # all that can be compared of a function
 
@@ -55,14 +51,11 @@ class FunctionExpert:
         except Exception as error:
             raise ExpertError(f"The expert {self.name!r} failed: {failure(error)}.") from error
 
-    def _refuse(self, given: Any, wanted: str) -> None:
-        raise ExpertError(
-            f"The expert {self.name!r} must give {wanted}. Got {short(given)} instead."
-        )
+    def _refuse(self, given: Any, what: str) -> None:
+        raise ExpertError(f"The expert {self.name!r} must give {what}. Got {short(given)} instead.")
 
 
-Teacher = Expert | FunctionExpert
-"""Any expert that a student can ask for an action."""
+Teacher = Expert | FunctionExpert  # any expert that a student can ask for an action
 
 
 def function_name(function: Callable[[Any], Any]) -> str:

@@ -58,7 +58,7 @@ def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Ki
     """Return the kind of an expert, and its full name or absolute path."""
     if callable(source):
         return "function", function_name(source)
-    given = task.base if source is None and task is not None else str(source)
+    given = task.variant.base if source is None and task is not None else str(source)
     facts = KNOWN.get(given, UNKNOWN)
     if given in SHIPPED or facts.rule is not None:
         return "shipped", given
@@ -82,10 +82,7 @@ def _identify(source: ExpertSource | None, task: Task | None = None) -> tuple[Ki
 
 
 def _load(kind: str, name: str, task: Task | None = None) -> Expert:
-    """Return an expert that is not a function, as a variant of a task needs it.
-
-    It does not see the cue.  Mirrored tasks exchange the actions of a shipped expert.
-    """
+    """Return an expert that is not a function, as a variant of a task needs it."""
     if kind == "zip":
         expert = load_sb3_expert(name)
     elif kind == "file" or name in SHIPPED:
@@ -101,7 +98,7 @@ def _load(kind: str, name: str, task: Task | None = None) -> Expert:
 
 def _for_task(expert: Expert, task: Task, *, is_mirrored: bool = False) -> Expert:
     """Return an expert as a variant of a task needs it; refuse one of another shape."""
-    n_cues = len(task.cue)
+    n_cues = len(task.variant.cue)
     if is_mirrored or n_cues:
         layers = expert.layers()
         if is_mirrored:
@@ -169,10 +166,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
 def find_teacher_again(
     recorded: TeacherId, task: Task, source: ExpertSource | Teacher | None = None
 ) -> Teacher | None:
-    """Return the teacher that a record names; one that is code must be given again.
-
-    Nothing that the record names is imported or unpickled.
-    """
+    """Return the teacher that a record names, importing nothing; code must be given again."""
     if source is None and recorded.kind in ("function", "model", "zip"):
         raise ExpertError(
             f"The expert {recorded.name!r} of this run is your own code. Pass it again: as "
@@ -189,7 +183,7 @@ def find_teacher_again(
         digest = found.digest
     if digest != recorded.digest:
         raise ConfigError(
-            f"The run was begun with another expert, {recorded.name!r} as it was. Pass that one."
+            f"The run began with another expert, {recorded.name!r} as it was. Pass it."
         )
     return found
 

@@ -20,20 +20,15 @@ from smgrnn.kernels import inlined, kernel, reduction
 
 Layer = tuple[Singles, Singles]
 Activation = Literal["relu", "tanh"]
-TANH = 1
-"""Code of the one activation that is not a ReLU."""
+TANH = 1  # code of the one activation that is not a ReLU
 
 
 class Expert(NamedTuple):
     """A network over flat arrays; kernels read the same object."""
 
-    sizes: Ints
-    """Width of each layer: inputs, hidden layers, outputs."""
-    parameters: Singles
-    """For each layer its weights, (in, out) where it widens and (out, in) elsewhere, then its
-    biases."""
-    codes: Ints
-    """Activation after each layer but the last: 0 is a ReLU, 1 a tanh."""
+    sizes: Ints  # width of each layer: inputs, hidden layers, outputs
+    parameters: Singles  # of each layer: weights, (in, out) if it widens, else (out, in); biases
+    codes: Ints  # activation after each layer but the last: 0 is a ReLU, 1 a tanh
 
     @classmethod
     def from_layers(
@@ -66,9 +61,7 @@ class Expert(NamedTuple):
             with np.errstate(over="ignore"):  # what overflows is not finite, and refused as such
                 checked.append((weight.astype(np.float32), bias.astype(np.float32)))
             if not all(np.isfinite(each).all() for each in checked[-1]):
-                raise ExpertError(
-                    f"Layer {number} of the expert has a weight or bias that is not finite."
-                )
+                raise ExpertError(f"Layer {number} of the expert has a NaN or an infinity.")
         names, n = get_args(Activation), len(checked) - 1
         chosen = ["relu"] * n if activations is None else list(activations)
         if len(chosen) != n or not set(chosen) <= set(names):
@@ -184,12 +177,7 @@ def expert_values(
     return row
 
 
-@kernel
-def _compiled_values(
-    sizes: Ints, parameters: Singles, codes: Ints, scratch: Singles, observation: Singles
-) -> int:
-    """Write the action values into `scratch`, from Python; return the row they are in."""
-    return expert_values(sizes, parameters, codes, scratch, observation)
+_compiled_values = kernel(expert_values)  # the same, to call from Python
 
 
 @inlined
@@ -204,13 +192,7 @@ def _at_least(value: np.float32, floor: np.float32) -> np.float32:
 
 @reduction
 def _spread(
-    parameters: Singles,
-    place: int,
-    scratch: Singles,
-    row: int,
-    n_in: int,
-    n_out: int,
-    floor: np.float32,
+    parameters: Singles, place: int, scratch: Singles, row: int, n_in: int, n_out: int, floor: Any
 ) -> None:
     """Evaluate a layer stored (in, out): run over the outputs, with four inputs at a time."""
     width, start = np.uint64(n_out), np.uint64(place)
@@ -253,13 +235,7 @@ def _sender(scratch: Singles, row: int, node: int, n_in: int, floor: np.float32)
 
 @reduction
 def _gather(
-    parameters: Singles,
-    place: int,
-    scratch: Singles,
-    row: int,
-    n_in: int,
-    n_out: int,
-    floor: np.float32,
+    parameters: Singles, place: int, scratch: Singles, row: int, n_in: int, n_out: int, floor: Any
 ) -> None:
     """Evaluate a layer stored (out, in): run over the inputs, with two outputs at a time."""
     width, start = np.uint64(n_in), np.uint64(place)

@@ -3,14 +3,16 @@
 Paper: Fig. 8.  The page and films take colors, widths and places from here.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from smgrnn.errors import needs
+from smgrnn.graph.settings import NetworkConfig
 from smgrnn.graph.state import Graph
+from smgrnn.names import Names
 from smgrnn.text import MINUS
 
 if TYPE_CHECKING:
@@ -27,17 +29,12 @@ OUTLINE = {
 }
 """Color of the outline of a node by its kind; no edge leaves an unused input."""
 POSITIVE, NEGATIVE = "#1f5fa8", "#d9822b"
-NARROW = 0.5
-"""Width of an edge without weight, in points."""
+NARROW = 0.5  # width of an edge without weight, in points
 Positions = dict[int, tuple[float, float]]
-LEFT, RIGHT = 0.14, 0.86
-"""Where hidden nodes stand between inputs at 0 and outputs at 1."""
-LONGEST_LAYER = 60
-"""Hidden nodes beyond which a layer takes several columns."""
-ROUNDS = 100
-"""Rounds in which each hidden node moves to the middle of its neighbors."""
-BEND = 0.1
-"""How far an edge bends to its left, as a fraction of its length."""
+LEFT, RIGHT = 0.14, 0.86  # where hidden nodes stand between inputs at 0 and outputs at 1
+LONGEST_LAYER = 60  # hidden nodes beyond which a layer takes several columns
+ROUNDS = 100  # rounds in which each hidden node moves to the middle of its neighbors
+BEND = 0.1  # how far an edge bends to its left, as a fraction of its length
 LARGEST_DRAWN = 300
 """Edges beyond which a notebook shows no drawing: it would be slow, and show nothing."""
 
@@ -86,10 +83,8 @@ def to_networkx(graph: Graph) -> "DiGraph[int]":
 def layout(graph: Graph) -> Positions:
     """Place inputs left, outputs right and hidden nodes in columns between, near their neighbors.
 
-    Hidden nodes that no edges join are a layer, in one column.
-
-    Hidden nodes move to the middle of their neighbors.  Then their order fills the columns, so that
-    no two share a place.
+    Hidden nodes that no edges join are a layer, in one column.  Others move to the middle of their
+    neighbors; then their order fills the columns, so that no two share a place.
     """
     n_fixed, n_hidden = graph.n_inputs + graph.n_outputs, graph.n_hidden
     places = np.full((graph.n_nodes, 2), 0.5)
@@ -191,6 +186,34 @@ def write_weights(ax: "Axes", graph: Graph, positions: Positions) -> None:
         look["color"] = POSITIVE if edge.weight >= 0 else NEGATIVE
         x, y = pixels.inverted().transform(place)
         ax.text(x, y, f"{edge.weight:+.3g}".replace("-", MINUS), **look)
+
+
+class NamedNetwork:
+    """A network whose inputs and outputs can have names, and which a notebook shows."""
+
+    config: NetworkConfig
+    names: Names | None = None
+    """Names of inputs and outputs, which pictures and exports show; see `name`."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now."""
+        raise NotImplementedError
+
+    def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
+        """Name the inputs and the outputs, for pictures, exports and saved files.
+
+        >>> from smgrnn import Learner
+        >>> learner = Learner(2, 2)
+        >>> learner.name(inputs=["height", "speed"], outputs=["wait", "brake"])
+        >>> learner.names.outputs
+        ('wait', 'brake')
+        """
+        sizes = {"n_inputs": self.config.n_inputs, "n_outputs": self.config.n_outputs}
+        self.names = Names.given(inputs, outputs, **sizes)
+
+    def _repr_html_(self) -> str:
+        return network_html(repr(self), self.graph, self.config.bias)
 
 
 def network_html(title: str, graph: Graph, n_biases: int = 0) -> str:

@@ -70,10 +70,8 @@ class GraphEdit(NamedTuple):
     (True, False)
     """
 
-    rows: Ints
-    """Operation, cause, id, source id and target id of each change (n, 5)."""
-    weight: Floats
-    """Weight of each added or removed edge, 0 for nodes (n,)."""
+    rows: Ints  #: Operation, cause, id, source id and target id of each change (n, 5).
+    weight: Floats  #: Weight of each added or removed edge, 0 for nodes (n,).
 
     @classmethod
     def empty(cls) -> Self:

@@ -22,9 +22,7 @@ def initial_graph(config: NetworkConfig, rng: np.random.Generator) -> Graph:
     n_sources = n_nodes - 1 if config.n_hidden else n_inputs  # of one target
     n_pairs = n_targets * n_sources
     n_edges = max(1, round(config.density * n_pairs))
-    check_memory(
-        8.0 * n_pairs + 64.0 * n_edges, f"A network of {n_nodes} nodes and {n_edges} edges"
-    )
+    check_memory(8.0 * (n_pairs + 8 * n_edges), f"A network of {n_nodes} nodes and {n_edges} edges")
     chosen = np.sort(rng.choice(n_pairs, size=n_edges, replace=False))
     target = n_inputs + chosen // n_sources
     source = chosen % n_sources
@@ -45,18 +43,16 @@ def mlp_graph(
     n_inputs: int, n_hidden: int, n_outputs: int, rng: np.random.Generator, *, has_bias: bool = True
 ) -> Graph:
     """Return an untrained MLP, initialised as torch.nn.Linear is; biases leave its last input."""
-    senders = n_inputs + has_bias
-    n_edges = senders * n_hidden + (n_hidden + has_bias) * n_outputs
+    n_low = n_inputs + has_bias
+    n_edges = n_low * n_hidden + (n_hidden + has_bias) * n_outputs
     check_memory(100.0 * n_edges, f"An MLP of {n_edges} parameters")
-    outputs, hidden = np.split(senders + np.arange(n_outputs + n_hidden), [n_outputs])
-    biases = np.arange(n_inputs, senders)
-    below = rng.uniform(-(n_inputs**-0.5), n_inputs**-0.5, (senders, n_hidden))
+    outputs, hidden = np.split(n_low + np.arange(n_outputs + n_hidden), [n_outputs])
+    biases = np.arange(n_inputs, n_low)
+    below = rng.uniform(-(n_inputs**-0.5), n_inputs**-0.5, (n_low, n_hidden))
     above = rng.uniform(-(n_hidden**-0.5), n_hidden**-0.5, (n_hidden + has_bias, n_outputs))
     above = np.roll(above, has_bias, axis=0)  # drawn last, the biases stand first in a row
     into_outputs = np.concatenate([biases, hidden])
-    source = np.append(np.tile(into_outputs, n_outputs), np.tile(np.arange(senders), n_hidden))
-    target = np.append(outputs.repeat(into_outputs.size), hidden.repeat(senders))
+    source = np.append(np.tile(into_outputs, n_outputs), np.tile(np.arange(n_low), n_hidden))
+    target = np.append(outputs.repeat(into_outputs.size), hidden.repeat(n_low))
     weight = np.append(above.T.ravel(), below.T.ravel())
-    return Graph.numbered(
-        senders, n_outputs, senders + n_outputs + n_hidden, source, target, weight
-    )
+    return Graph.numbered(n_low, n_outputs, n_low + n_outputs + n_hidden, source, target, weight)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,17 +11,18 @@ from smgrnn.errors import ShapeError
 from smgrnn.graph.edit import Cause, GraphEdit, Operation
 
 
-class Columns(NamedTuple):
-    """The columns of a log."""
+class Edits(NamedTuple):
+    """Changes in order, as flat columns of stable ids."""
 
-    update: Ints
-    """Update after which each change was made (n,)."""
-    call: Ints
-    """Call of the plasticity module that made it (n,)."""
-    rows: Ints
-    """Changes as in GraphEdit.rows (n, 5)."""
-    weight: Floats
-    """Weights as in GraphEdit.weight (n,)."""
+    update: Ints  #: Update after which each change was made (n,).
+    call: Ints  #: Call of the plasticity module that made it (n,).
+    rows: Ints  #: Changes as in GraphEdit.rows (n, 5).
+    weight: Floats  #: Weights as in GraphEdit.weight (n,).
+
+    def followed_by(self, later: Self) -> Self:
+        """Return these edits and then the later ones."""
+        columns: Any = map(np.concatenate, zip(self, later, strict=True))
+        return type(self)(*columns)
 
 
 class EditLog:
@@ -29,14 +30,14 @@ class EditLog:
 
     def __init__(self) -> None:
         numbers = np.zeros(0, np.int64)
-        self._parts = [Columns(numbers, numbers, *GraphEdit.empty())]
+        self._parts = [Edits(numbers, numbers, *GraphEdit.empty())]
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> Edits:
         """All rows."""
         if len(self._parts) > 1:
             parts = zip(*self._parts, strict=True)
-            self._parts = [Columns(*(np.concatenate(each) for each in parts))]
+            self._parts = [Edits(*(np.concatenate(each) for each in parts))]
         return self._parts[0]
 
     @property
@@ -48,7 +49,7 @@ class EditLog:
     def append(self, update: int, call: int, edit: GraphEdit) -> None:
         """Add the changes of an edit that a call made after an update."""
         if n := edit.weight.size:
-            self._parts.append(Columns(np.full(n, update), np.full(n, call), *edit))
+            self._parts.append(Edits(np.full(n, update), np.full(n, call), *edit))
 
     def edits(self) -> Iterator[tuple[int, GraphEdit]]:
         """Go through the edits, each with its update."""
@@ -63,7 +64,7 @@ def log_from(arrays: Arrays) -> EditLog:
     log = EditLog()
     if "log.update" not in arrays:
         return log
-    columns = from_arrays(Columns, arrays, "log.")
+    columns = from_arrays(Edits, arrays, "log.")
     rows, n = columns.rows, len(columns.update)
     is_right = (
         [column.shape for column in columns] == [(n,), (n,), (n, 5), (n,)]

@@ -18,12 +18,9 @@ from smgrnn.kernels import inlined
 class Net(NamedTuple):
     """A network as kernels run it."""
 
-    source: Ints
-    """Position of the node each edge leaves (n_edges,)."""
-    weight: Floats
-    """Weight of each edge (n_edges,)."""
-    starts: Ints
-    """Where the edges into each node start (n_nodes + 1,)."""
+    source: Ints  # position of the node each edge leaves (n_edges,)
+    weight: Floats  # weight of each edge (n_edges,)
+    starts: Ints  # where the edges into each node start (n_nodes + 1,)
     network: NetworkNumbers
 
 

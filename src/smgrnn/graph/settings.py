@@ -76,8 +76,7 @@ class NetworkConfig(NetworkSettings):
 class NetworkNumbers(NamedTuple):
     """The settings by which a graph is run, as numbers; an activation is its index."""
 
-    n_inputs: int
-    """Input nodes, with that of a bias."""
+    n_inputs: int  # input nodes, with that of a bias
     n_outputs: int
     iterations: int
     activation: int

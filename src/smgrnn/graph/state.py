@@ -7,7 +7,7 @@ are contiguous, and a binary search finds an edge.  Ids are given once; position
 
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -41,24 +41,15 @@ class Graph(NamedTuple):
     True
     """
 
-    n_inputs: int
-    """Inputs are the nodes at positions 0 … n_inputs - 1."""
-    n_outputs: int
-    """Outputs are the nodes at the n_outputs positions after them."""
-    node_ids: Ints
-    """Stable id of each node (n_nodes,)."""
-    source: Ints
-    """Position of the node each edge leaves (n_edges,)."""
-    target: Ints
-    """Position of the node each edge enters (n_edges,)."""
-    weight: Floats
-    """Weight of each edge (n_edges,)."""
-    edge_ids: Ints
-    """Stable id of each edge (n_edges,)."""
-    next_node_id: int
-    """Id the next new node will get."""
-    next_edge_id: int
-    """Id the next new edge will get."""
+    n_inputs: int  #: Inputs are the nodes at positions 0 … n_inputs - 1.
+    n_outputs: int  #: Outputs are the nodes at the n_outputs positions after them.
+    node_ids: Ints  #: Stable id of each node (n_nodes,).
+    source: Ints  #: Position of the node each edge leaves (n_edges,).
+    target: Ints  #: Position of the node each edge enters (n_edges,).
+    weight: Floats  #: Weight of each edge (n_edges,).
+    edge_ids: Ints  #: Stable id of each edge (n_edges,).
+    next_node_id: int  #: Id the next new node will get.
+    next_edge_id: int  #: Id the next new edge will get.
 
     @classmethod
     def from_edges(
@@ -130,16 +121,6 @@ class Graph(NamedTuple):
     def __str__(self) -> str:
         nodes = f"{self.n_inputs} inputs, {self.n_hidden} hidden, {self.n_outputs} outputs"
         return f"{nodes}, {self.n_edges} edges"
-
-
-class Network(Protocol):
-    """Anything with a graph and a configuration: an `SMGrNN`, a `Learner`."""
-
-    config: NetworkConfig
-
-    @property
-    def graph(self) -> Graph:
-        """The graph as it is now."""
 
 
 def row_starts(target: Ints, n_nodes: int) -> Ints:

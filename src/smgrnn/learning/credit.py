@@ -3,14 +3,15 @@
 A learning rule reads one pass through the network and writes a gradient for every edge.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from smgrnn.arrays import Floats, Ints
+from smgrnn.errors import ConfigError
 from smgrnn.graph.activation import IDENTITY, slope
 from smgrnn.graph.propagation import Net
-from smgrnn.graph.settings import NetworkNumbers
+from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
 from smgrnn.learning.settings import (
@@ -22,29 +23,74 @@ from smgrnn.learning.settings import (
     ONE_HOT,
     OUTPUTS,
     PLUS_MINUS,
+    LearningConfig,
     LearningRule,
 )
+from smgrnn.machine import check_memory
 from smgrnn.seeding import stream
+
+NEXT, KEPT = 0, 1  # indices into `Past.clock`
 
 
 class Pass(NamedTuple):
     """One pass through the network, and the arrays that a learning rule writes its results to."""
 
     net: Net
-    trace: Floats
-    """Node states before and after each iteration (K + 1, n_nodes)."""
-    adjoint: Floats
-    """dL/d(outputs) in the first row, at the outputs; the rest is workspace (2, n_nodes)."""
-    gradient: Floats
-    """Written: the values that the optimizer takes as dL/dw (n_edges,)."""
-    errors: Floats
-    """Written where it has columns: dL/d(sum into each node) by iteration (K, n_nodes)."""
-    memory: Floats
-    """Values that the rule keeps for each edge (rows, n_edges)."""
-    feedback: Floats
-    """Fixed random weights from each output to each node, if the rule draws them."""
-    trace_decay: float
-    """Fraction of an eligibility trace that stays from one iteration to the next."""
+    trace: Floats  # node states before and after each iteration (K + 1, n_nodes)
+    adjoint: Floats  # dL/d(outputs) in the first row; the rest is workspace (2, n_nodes)
+    gradient: Floats  # written: the values that the optimizer takes as dL/dw (n_edges,)
+    errors: Floats  # written where it has columns: dL/d(sum into each node) (K, n_nodes)
+    memory: Floats  # values that the rule keeps for each edge (rows, n_edges)
+    feedback: Floats  # fixed random weights from each output to each node, if the rule draws them
+    trace_decay: float  # fraction of an eligibility trace that stays from one iteration to the next
+
+
+class Past(NamedTuple):
+    """The calls that gradients flow back through, in a ring.
+
+    The paper's gradients stop at the states that a call starts from.  With `through_time` = n they
+    flow back through the n calls before it, with the states and weights that each had.  An episode,
+    an edit, and a call that nothing is learned from empty the window of calls.
+    """
+
+    traces: Floats  # node states before and after each iteration of each call (n, K + 1, n_nodes)
+    weights: Floats  # the weights that each call ran with (n, n_edges)
+    clock: Ints  # the row that the next call goes to, and the number of calls in the window (2,)
+
+    @classmethod
+    def start(cls, through_time: int, iterations: int, n_nodes: int, n_edges: int) -> Self:
+        """Return an empty window of `through_time` calls."""
+        traces = np.zeros((through_time, iterations + 1, n_nodes))
+        return cls(traces, np.zeros((through_time, n_edges)), np.zeros(2, np.int64))
+
+
+def check_window(
+    learning: LearningConfig, network: NetworkConfig, n_nodes: int, n_edges: int
+) -> None:
+    """Refuse a window that cannot apply, or is too large for a network that may become so large."""
+    n, wrong = learning.through_time, ""
+    if n and not network.carry_state:
+        wrong = "needs states carried from call to call: turn on carry_state, or leave it at 0."
+    elif n and learning.rule.name != "backprop":
+        wrong = f"is of backpropagation, not of the rule {learning.rule.name!r}: it must be 0."
+    if wrong:
+        raise ConfigError(f"learning.through_time {n} {wrong}")
+    n_bytes = 8.0 * n * ((network.iterations + 1) * n_nodes + n_edges)
+    what = f"{n} calls of learning.through_time, with up to {n_nodes} nodes and {n_edges} edges,"
+    check_memory(n_bytes, what)
+
+
+@inlined
+def remember(past: Past, trace: Floats, weight: Floats) -> None:
+    """Add a call to the window, replacing the oldest if it is full."""
+    row, n = past.clock[NEXT], past.weights.shape[0]
+    for iteration in range(trace.shape[0]):
+        for node in range(trace.shape[1]):
+            past.traces[row, iteration, node] = trace[iteration, node]
+    for edge in range(weight.size):
+        past.weights[row, edge] = weight[edge]
+    past.clock[NEXT] = row + 1 if row + 1 < n else 0
+    past.clock[KEPT] = min(past.clock[KEPT] + 1, n)
 
 
 @inlined
@@ -85,7 +131,7 @@ def output_error(
 def backward_call(
     seen: Pass, trace: Floats, weight: Floats, above: int, is_last: bool, goes_on: bool
 ) -> int:
-    """Write the gradients of one call; return the row of the adjoint for the states it began with.
+    """Write the gradients of one call -- Sec. III-E; return the row for the states it began with.
 
     The row `above` is for the states that it ended with.  In the last call the loss reads only the
     outputs.  A call that `goes_on` to an earlier one adds to the gradients.
@@ -122,19 +168,19 @@ def backward_call(
 
 
 @inlined
-def backward(seen: Pass) -> None:
-    """Write dL/dw by backpropagation through the K iterations of one call.  Paper: Sec. III-E."""
-    if seen.trace.shape[0] > 2:
-        seen.gradient[:] = 0.0
-    backward_call(seen, seen.trace, seen.net.weight, 0, True, False)
+def backward_through_time(seen: Pass, past: Past) -> None:
+    """Write dL/dw into the gradient, summed over this call and those of the window."""
+    seen.gradient[:] = 0.0
+    above = backward_call(seen, seen.trace, seen.net.weight, 0, True, True)
+    row = past.clock[NEXT]
+    for _ in range(past.clock[KEPT]):
+        row = (row if row > 0 else past.weights.shape[0]) - 1
+        above = backward_call(seen, past.traces[row], past.weights[row], above, False, True)
 
 
 @inlined
 def teach_outputs(seen: Pass) -> None:
-    """Write the gradients of edges into outputs by the delta rule, and 0 for all others.
-
-    The errors, dL/d(sum into each output), are left in the second row of the adjoint.
-    """
+    """Write gradients of edges into outputs by the delta rule, and their errors into adjoint[1]."""
     source, _, starts, network = seen.net
     trace, last = seen.trace, seen.trace.shape[0] - 1
     seen.gradient[:] = 0.0
@@ -211,7 +257,9 @@ def _modulate(seen: Pass) -> None:
 def give_credit(code: int, seen: Pass) -> None:
     """Write the gradient of every edge by the learning rule with this code."""
     if code == BACKPROP:
-        backward(seen)
+        if seen.trace.shape[0] > 2:
+            seen.gradient[:] = 0.0
+        backward_call(seen, seen.trace, seen.net.weight, 0, True, False)
     elif code == FEEDBACK:
         _align(seen)
     elif code == HEBBIAN:
@@ -220,8 +268,7 @@ def give_credit(code: int, seen: Pass) -> None:
         teach_outputs(seen)
 
 
-credit_pass = kernel(give_credit)
-"""The same, to call from Python."""
+credit_pass = kernel(give_credit)  # the same, to call from Python
 
 
 def start_feedback(rule: LearningRule, graph: Graph, seed: int) -> Floats:

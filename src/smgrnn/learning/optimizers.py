@@ -6,8 +6,7 @@ from smgrnn.arrays import Floats
 from smgrnn.kernels import inlined, kernel
 from smgrnn.learning.settings import ADAM, ADAMW, MOMENTUM, RMSPROP, LearningNumbers, Rate
 
-FALLS_FROM, FALLS_TO = 0.5, 0.05
-"""Fraction of a run after which the rate falls, and the fraction of it that is left at the end."""
+FALLS_FROM, FALLS_TO = 0.5, 0.05  # fraction of a run where the rate starts to fall; its last value
 MEAN, AGE = 0, 1  # rows of an average
 
 
@@ -104,8 +103,7 @@ def average(rows: Floats, weight: Floats, least: float, first: int, last: int) -
         rows[MEAN, edge] += (weight[edge] - rows[MEAN, edge]) * fraction
 
 
-average_update = kernel(average)
-"""The same, to call from Python."""
+average_update = kernel(average)  # the same, to call from Python
 
 
 def averaged(rows: Floats, weight: Floats) -> Floats:

@@ -173,16 +173,12 @@ class LearningNumbers(NamedTuple):
     """A LearningConfig as numbers, choices by their index; a setting that does not apply is 0."""
 
     loss: int
-    credit: int
-    """Index of the learning rule."""
+    credit: int  # index of the learning rule
     optimizer: int
-    n_moments: int
-    """Rows of the optimizer's memory."""
+    n_moments: int  # rows of the optimizer's memory
     learning_rate: float
-    update: int
-    """Steps from one update to the next; 0 is an episode."""
-    takes_mean: bool
-    """Whether an update takes the mean of the gradients, not their sum."""
+    update: int  # steps from one update to the next; 0 is an episode
+    takes_mean: bool  # whether an update takes the mean of the gradients, not their sum
     beta1: float
     beta2: float
     alpha: float
@@ -192,8 +188,7 @@ class LearningNumbers(NamedTuple):
     averaging: float
     through_time: int
     trace_decay: float
-    forgets: bool
-    """Whether the learning rule's memory is set to zero at the start of an episode."""
+    forgets: bool  # whether the learning rule's memory is set to zero at the start of an episode
 
     @classmethod
     def of(cls, config: LearningConfig) -> Self:

@@ -2,5 +2,3 @@
 
 from smgrnn.nn.network import SMGrNN
 from smgrnn.nn.plasticity import StructuralPlasticity
-
-__all__ = ["SMGrNN", "StructuralPlasticity"]

@@ -17,12 +17,9 @@ Run = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 class Call(NamedTuple):
     """A call that gradients flow back through, without its own graph of autograd."""
 
-    weight: Tensor
-    """The weights that it ran with (n_edges,)."""
-    clamped: Tensor
-    """States of the inputs (..., n_inputs)."""
-    start: Tensor
-    """States of the other nodes that it started from (..., n_nodes - n_inputs)."""
+    weight: Tensor  # the weights that it ran with (n_edges,)
+    clamped: Tensor  # states of the inputs (..., n_inputs)
+    start: Tensor  # states of the other nodes that it started from (..., n_nodes - n_inputs)
 
 
 class ByFunction(torch.autograd.Function):
@@ -63,10 +60,8 @@ def gradient_through(run: Run, past: Sequence[Call], error: Tensor) -> Tensor:
 class Moments(NamedTuple):
     """The node states of one call, and its errors as far as they are known."""
 
-    states: list[Tensor]
-    """Node states before each iteration, and after the last (..., n_nodes)."""
-    errors: list[Tensor | None]
-    """dL/d(sum into each node but inputs) by iteration, once backward() has found it."""
+    states: list[Tensor]  # node states before each iteration, and after the last (..., n_nodes)
+    errors: list[Tensor | None]  # dL/d(sum into each node but inputs), once backward() has found it
 
     def note(self, states: Tensor, total: Tensor, index: int) -> Tensor:
         """Keep the states before an iteration, and the gradient of its sums when it is known."""
@@ -92,8 +87,7 @@ class Moments(NamedTuple):
 class CompiledMoments(NamedTuple):
     """The same for `torch.compile`, by operators that it calls and does not look into."""
 
-    key: int
-    """Where the calls are kept, in `COMPILED`."""
+    key: int  # where the calls are kept, in `COMPILED`
 
     def note(self, states: Tensor, total: Tensor, index: int) -> Tensor:
         """Keep the states before an iteration, and the gradient of its sums when it is known."""
@@ -135,10 +129,7 @@ def _note_backward(ctx: Any, error: Tensor, _: Any) -> Any:
 
 
 _note.register_fake(
-    lambda states, total, key, index: (
-        torch.empty_like(total),
-        torch.empty((), dtype=torch.int64),
-    )
+    lambda states, total, key, index: (torch.empty_like(total), torch.empty((), dtype=torch.int64))
 )
 _note_error.register_fake(lambda error, call, key, index: torch.empty_like(error))
 _note.register_autograd(_note_backward, setup_context=_keep_call)

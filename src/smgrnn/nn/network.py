@@ -3,7 +3,7 @@
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from math import isfinite
@@ -29,26 +29,17 @@ from smgrnn.errors import (
     reason,
     short,
 )
-from smgrnn.graph.drawing import network_html
+from smgrnn.graph.drawing import NamedNetwork
 from smgrnn.graph.edit import Applied, GraphEdit, apply
 from smgrnn.graph.files import COLUMNS, NUMBERS, network_content, network_graph, network_settings
 from smgrnn.graph.initial import initial_graph
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.propagation import Net
 from smgrnn.graph.settings import NetworkNumbers
-from smgrnn.graph.state import Graph, Network, check, row_starts
-from smgrnn.learning.credit import Pass, carry_feedback, credit_pass, start_feedback
+from smgrnn.graph.state import Graph, check, row_starts
+from smgrnn.learning.credit import Pass, carry_feedback, check_window, credit_pass, start_feedback
 from smgrnn.learning.settings import AnyLearningRule, LearningConfig, LearningNumbers
-from smgrnn.learning.through_time import check_window
-from smgrnn.names import Names
-from smgrnn.nn.credit import (
-    COMPILED,
-    Call,
-    CompiledMoments,
-    Moments,
-    credited,
-    gradient_through,
-)
+from smgrnn.nn.credit import COMPILED, Call, CompiledMoments, Moments, credited, gradient_through
 from smgrnn.rules.rule import frozen
 from smgrnn.seeding import stream
 from smgrnn.storage import read_arrays, write_arrays
@@ -71,7 +62,7 @@ NO_AVERAGED_MODEL = (
 )
 
 
-class SMGrNN(nn.Module):
+class SMGrNN(NamedNetwork, nn.Module):
     """A directed graph of neurons whose nodes and edges may change between two calls.
 
     By default it has a bias, two iterations, linear outputs and no state from call to call, and
@@ -170,8 +161,6 @@ class SMGrNN(nn.Module):
         dtype = dtype or torch.get_default_dtype()
         self.weight = nn.Parameter(torch.tensor(graph.weight, device=device, dtype=dtype))
         self._state: Tensor | None = None
-        self.names: Names | None = None
-        """Names of inputs and outputs, which pictures and exports show; see `name`."""
         self.log = EditLog()
         """Every edit so far, with the update after which it was made."""
         self._is_compiled = False
@@ -192,7 +181,7 @@ class SMGrNN(nn.Module):
             self.register_buffer("traces", torch.zeros(shape, dtype=torch.float64, device=device))
 
     @classmethod
-    def from_network(cls, network: Network, **where: Any) -> Self:
+    def from_network(cls, network: Any, **where: Any) -> Self:
         """Return a network with the graph, weights and settings of a `Learner`, and its names.
 
         `where` is a device and a dtype, and a learning rule other than backpropagation.
@@ -298,10 +287,7 @@ class SMGrNN(nn.Module):
         return free, total
 
     def _check_unedited(self, structure: Graph, gradient: Tensor) -> None:
-        """Refuse a gradient of a call before an edit: it would go to other edges.
-
-        Where states need gradients too, torch itself notices that the weights have changed.
-        """
+        """Refuse a gradient of a call before an edit, where torch itself does not."""
         if self._structure is not structure:
             raise GraphError("The graph was edited between a call and its backward().")
 
@@ -504,26 +490,14 @@ class SMGrNN(nn.Module):
             self.reset_state()
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
-    def name(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
-        """Name the inputs and the outputs, for pictures, exports and saved files.
-
-        >>> net = SMGrNN(2, 1)
-        >>> net.name(inputs=["height", "speed"], outputs=["throttle"])
-        >>> net.names.inputs
-        ('height', 'speed')
-        """
-        n_inputs, n_outputs = self.config.n_inputs, self.config.n_outputs
-        self.names = Names.given(inputs, outputs, n_inputs=n_inputs, n_outputs=n_outputs)
-
     def save(self, path: str | Path) -> None:
         """Write settings, graph, weights and log to a safetensors file (bfloat16 as float32)."""
         found = self.state_dict()
         if self.weight.dtype == torch.bfloat16:  # a type numpy does not have
             found["weight"] = found["weight"].float()
         names = (*COLUMNS, "numbers", "weight")
-        arrays = {name: found[name].cpu().numpy() for name in names} | to_arrays(
-            self.log.columns, "log."
-        )
+        arrays = {name: found[name].cpu().numpy() for name in names}
+        arrays |= to_arrays(self.log.columns, "log.")
         write_arrays(path, "network", network_content(self.config, self.names), arrays)
 
     @classmethod
@@ -567,9 +541,6 @@ class SMGrNN(nn.Module):
         activation, output = self.config.activation, self.config.output_activation
         names = activation if activation == output else f"{activation} -> {output}"
         return f"{self._structure}, iterations={self.config.iterations}, {names}"
-
-    def _repr_html_(self) -> str:
-        return network_html(repr(self), self.graph, self.config.bias)
 
 
 def new_seed() -> int:

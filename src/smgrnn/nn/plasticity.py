@@ -215,10 +215,9 @@ class StructuralPlasticity:
         torch keeps one `step` counter for all edges, so a new edge joins with zero moments under
         the bias correction of old ones.
         """
+        how: Any = {"rng": self._rng, "update": self.history.n_updates}
         former = self._structure
-        applied = self.network.restructure(
-            edit, is_trusted=True, rng=self._rng, update=self.history.n_updates
-        )
+        applied = self.network.restructure(edit, is_trusted=True, **how)
         self._watched = self._module.carry(self._watched, *applied)
         self._average = carry(self._average, applied.edge_origin)
         if self.optimizer is not None:
@@ -312,5 +311,5 @@ def _group(optimizer: Optimizer, network: SMGrNN) -> dict[str, Any]:
         if any(parameter is network.weight for parameter in group["params"]):
             return group
     raise AttachmentError(
-        "The optimizer does not hold the network's weight; build it from net.parameters()."
+        "The optimizer lacks the network's weight: build it from net.parameters()."
     )

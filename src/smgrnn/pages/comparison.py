@@ -78,10 +78,7 @@ def preset_of(plan: AnyPlan) -> tuple[str, Stated, set[str]]:
 
 
 def alike(records: Mapping[K, Record]) -> list[dict[K, Record]]:
-    """Return runs in groups that differ in nothing but their seed, in the order of the seeds.
-
-    Of runs with the same seed and results, only the last counts.
-    """
+    """Return groups of runs that differ only in seed, in its order, and the last of equal runs."""
     found: dict[frozenset[tuple[str, str]], dict[tuple[int, str], K]] = {}
     for name, record in records.items():
         settings = frozenset(stated_settings(record.plan).items())
@@ -130,9 +127,7 @@ class Compared(NamedTuple):
         found = self.to_dict()
         decimals = 1 if self.records[0].plan.task.recording is None else 4
         held_out, spread, kept = found["held_out"], MISSING, found["kept"]
-        episodes = "–".join(
-            f"{n}" for n in sorted({min(found["episodes"]), max(found["episodes"])})
-        )
+        episodes = sorted({min(found["episodes"]), max(found["episodes"])})
         if held_out is not None:
             ends = (held_out[name] for name in ("mean", "low", "high"))
             mean, *interval = (number(it, decimals) for it in ends if it is not None)
@@ -141,7 +136,7 @@ class Compared(NamedTuple):
             *(self.task, self.name, found["preset"], str(len(self.records)), spread),
             MISSING if kept is None else f"{number(100 * kept, 0)} %",
             f"{found['parameters']:g}",
-            episodes,
+            "–".join(map(str, episodes)),
         )
 
 
@@ -185,10 +180,7 @@ def group_named(records: Mapping[str, Record]) -> list[Compared]:
 
 
 def differing_settings(groups: Sequence[Compared]) -> dict[str, dict[str, str]]:
-    """Return the settings except task and student in which groups differ, by group.
-
-    Settings that only some groups have come last.
-    """
+    """Return the settings that differ but task and student, by group; those not in all are last."""
     stated = {each.name: stated_settings(each.records[0].plan) for each in groups}
     names = dict.fromkeys(name for each in stated.values() for name in each)
     found = {

@@ -30,12 +30,9 @@ GREY = "#6b6b6b"
 """Color of notes, thresholds and guides."""
 THRESHOLD: Any = {"color": GREY, "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 1}
 BAND_OPACITY = 0.2
-POINTS = 50
-"""Most points of a curve; they are closer together than the width of a moving mean."""
-SMOOTHED = 40
-"""A moving mean spans the number of episodes divided by this."""
-LIMIT = 300_000
-"""Most bytes of an SVG; a larger figure becomes a PNG."""
+POINTS = 50  # most points of a curve; they are closer together than the width of a moving mean
+SMOOTHED = 40  # a moving mean spans the number of episodes divided by this
+LIMIT = 300_000  # most bytes of an SVG; a larger figure becomes a PNG
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#8a5a00", "#7a1f5c")
 LETTERS, MOST_LETTERS = 84, 40
 """Most letters in a row of the legend, and in one name, whose last ones are kept."""

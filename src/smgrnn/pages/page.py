@@ -15,12 +15,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 from smgrnn.errors import plain
 from smgrnn.text import MINUS, MISSING
 
-PIXELS = 130
-"""Most pixels per inch of a figure."""
+PIXELS = 130  # most pixels per inch of a figure
 NUMBER = re.compile(rf"$|{MISSING}$|[-+{MINUS}≤<>]?[\d∞]")
 """Text of a cell that is aligned to the right."""
-Tone = Literal["", "good", "fair", "bad", "even", "none"]
-"""Color of a verdict or of a difference."""
+Tone = Literal["", "good", "fair", "bad", "even", "none"]  # color of a verdict or of a difference
 
 
 class Column(NamedTuple):
@@ -38,10 +36,8 @@ class Cell:
     text: str
     below: tuple[str, ...] = ()
     tone: Tone = ""
-    values: Any = None
-    """The numbers behind it, for JSON; by default the text."""
-    span: tuple[float, float, float] | None = None
-    """A probability with the ends of its interval (low, value, high), drawn below the text."""
+    values: Any = None  # the numbers behind it, for JSON; by default the text
+    span: tuple[float, float, float] | None = None  # low, value, high of a probability, drawn below
 
 
 class Row(NamedTuple):
@@ -56,15 +52,12 @@ class DataTable:
     """A table that a reader of the HTML can sort."""
 
     id: str
-    title: str
-    """Its title; empty within a fold, which has one."""
-    headings: tuple[str, ...]
-    """Headings of the labels."""
+    title: str  # empty within a fold, which has one
+    headings: tuple[str, ...]  # of the labels
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     note: str = ""
-    where: str = ""
-    """The section of the paper, for its tables."""
+    where: str = ""  # the section of the paper, for its tables
 
     @classmethod
     def of(
@@ -148,13 +141,11 @@ class Picture(NamedTuple):
 class Illustration:
     """A figure with its caption; without a picture, runs to draw are missing."""
 
-    id: str
-    """The paper's number for it, or a name."""
+    id: str  # the paper's number for it, or a name
     title: str
     caption: str
     picture: Picture | None
-    where: str = ""
-    """The section of the paper, for its figures."""
+    where: str = ""  # the section of the paper, for its figures
 
     @property
     def name(self) -> str:
@@ -185,8 +176,7 @@ class Element(Protocol):
         """Return it as HTML."""
 
 
-Block = str | Element
-"""A part of a page, or the text of a paragraph."""
+Block = str | Element  # a part of a page, or the text of a paragraph
 
 
 def html(
@@ -211,11 +201,9 @@ def html(
     return Template(frame).substitute(title=plain_html(title), contents=links, body=body)
 
 
-def blocks_html(blocks: Iterable[Block]) -> str:
+def blocks_html(parts: Iterable[Block]) -> str:
     """Return parts of a page as HTML."""
-    return "".join(
-        f"<p>{plain_html(it)}</p>" if isinstance(it, str) else it.html() for it in blocks
-    )
+    return "".join(f"<p>{plain_html(it)}</p>" if isinstance(it, str) else it.html() for it in parts)
 
 
 def _anchor(name: str) -> str:

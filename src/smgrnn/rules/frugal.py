@@ -17,14 +17,10 @@ from smgrnn.rules.rule import BuiltInRule, Evidence, Statistic, subset
 from smgrnn.rules.statistics import LEAST_WATCHED, Candidates
 from smgrnn.validation import Count, Positive, Probability
 
-YOUTH = 1000
-"""Updates for which an edge is young."""
-N_JOINED, JOINED_BY = 2, 0.1
-"""Outputs that a new node is joined to, and the strength of these edges."""
-REDRAWN = 0.5
-"""Fraction of the candidates that is redrawn when they are judged."""
-MOST_ADDED = 2
-"""Absent edges that one call adds at most."""
+YOUTH = 1000  # updates for which an edge is young
+N_JOINED, JOINED_BY = 2, 0.1  # outputs that a new node is joined to, and by which strength
+REDRAWN = 0.5  # fraction of the candidates that is redrawn when they are judged
+MOST_ADDED = 2  # absent edges that one call adds at most
 SWAP_FACTOR, SWAP_LEAST = 2.0, 0.01
 """An edge replaces another if it promises this many times the other's worth, and this fraction of
 the error at the outputs."""
@@ -74,10 +70,7 @@ def best_swap(evidence: Evidence, pull: Floats) -> int:
 
 
 def add_absent(evidence: Evidence, draft: EditDraft, n_added: int) -> None:
-    """Add absent edges with weight 0: those with the largest gradient, or one to swap.
-
-    `n_added` edges are in the draft already.
-    """
+    """Add to `n_added` edges those with the largest gradient, with weight 0, or one to swap."""
     graph, goal, draft.cause = evidence.graph, evidence.goal, Cause.GRADIENT
     n_free, pull = evidence.limits.edges - n_added, pulls(evidence)
     chosen: Any = []

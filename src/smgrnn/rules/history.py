@@ -39,16 +39,11 @@ class UpdateHistory(NamedTuple):
     ([0.5, -0.5], [2, 2])
     """
 
-    blocks: Floats
-    """Updates, their sums and sums of squares to the block's end (3, window, capacity)."""
-    running: Floats
-    """Sum and sum of squares since the present block began (2, capacity)."""
-    born: Ints
-    """Value of the update counter when the slot was taken (capacity,)."""
-    slot: Ints
-    """The slot of each edge, in the graph's edge order (n_edges,)."""
-    clock: Ints
-    """Row the next update goes to, and updates so far (2,)."""
+    blocks: Floats  #: Updates, their sums and sums of squares to the end (3, window, capacity).
+    running: Floats  #: Sum and sum of squares since the present block began (2, capacity).
+    born: Ints  #: Value of the update counter when the slot was taken (capacity,).
+    slot: Ints  #: The slot of each edge, in the graph's edge order (n_edges,).
+    clock: Ints  #: Row the next update goes to, and updates so far (2,).
 
     @classmethod
     def start(cls, n_edges: int, window: int) -> Self:
@@ -91,10 +86,7 @@ class UpdateHistory(NamedTuple):
         return np.minimum(self.ages(), self.window)
 
     def statistics(self, counts: Ints | None = None) -> tuple[Floats, Floats]:
-        """Return each edge's window mean and population variance -- Eq. (1); 0 if empty.
-
-        The counts of updates in each window can be given, if they are known.
-        """
+        """Return each edge's window mean and population variance -- Eq. (1); 0 if empty."""
         n = np.maximum(self.counts() if counts is None else counts, 1)
         sums = self.running + self.blocks[SUMS:, self.clock[POSITION]]
         mean, square = sums[:, self.slot] / n
@@ -160,8 +152,7 @@ def push(history: UpdateHistory, delta: Floats, first: int, last: int) -> None:
         _close_block(history, first, last)
 
 
-push_update = kernel(push)
-"""The same, to call from Python."""
+push_update = kernel(push)  # the same, to call from Python
 
 
 def carry_history(history: UpdateHistory, edge_origin: Ints) -> UpdateHistory:

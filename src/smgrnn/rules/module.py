@@ -24,8 +24,7 @@ from smgrnn.rules.statistics import ACTIVITY, ERROR, SQUARE, STRAIN, Candidates,
 OFTEN, ENOUGH = 100, 1000
 """By default, fewest updates and fewest examples between two calls: with batches, the edges need
 time to learn; with single examples, the statistics need examples."""
-NEVER = 2**62
-"""An update that is never reached."""
+NEVER = 2**62  # an update that is never reached
 
 
 class Decision(NamedTuple):
@@ -122,10 +121,7 @@ class PlasticityModule:
 
     @np.errstate(over="ignore", invalid="ignore")  # the engine stops at weights that diverge
     def call(self, graph: Graph, watched: Watched, protected: Bools) -> Decision:
-        """Prune at every prune_period-th call and grow at the others -- Eq. (9).
-
-        Edges that are `protected` must stay.
-        """
+        """Prune at every prune_period-th call, else grow -- Eq. (9); `protected` edges stay."""
         config = self.config
         if self._kept:
             protected = protected | shortest_paths(graph, self._kept)
@@ -133,7 +129,7 @@ class PlasticityModule:
         self.last_call = watched.history.n_updates
         is_pruning = self.calls % config.prune_period == 0
         rule: Any = config.pruning if is_pruning else config.growth
-        evidence = self._evidence(graph, watched, protected, is_growing=not is_pruning)
+        evidence = self._evidence(graph, watched, protected, not is_pruning)
         edit, candidates, is_capped = GraphEdit.empty(), watched.candidates, False
         if rule is not None:
             is_ours = isinstance(rule, BuiltInRule)  # which writes into no array
@@ -147,9 +143,7 @@ class PlasticityModule:
         watched.statistics.forget()
         return Decision(edit, candidates, is_capped or evidence.limits.is_reached)
 
-    def _evidence(
-        self, graph: Graph, watched: Watched, protected: Bools, *, is_growing: bool
-    ) -> Evidence:
+    def _evidence(self, graph: Graph, watched: Watched, protected: Bools, grows: bool) -> Evidence:
         config, (history, statistics, candidates) = self.config, watched
         counts = history.counts()
         mean, variance = history.statistics(counts)
@@ -159,7 +153,7 @@ class PlasticityModule:
             outputs = slice(graph.n_inputs, graph.n_inputs + graph.n_outputs)
             strain = sum(statistics.nodes[STRAIN, outputs].tolist()) / n_updates
         dense_until = getattr(config.pruning, "dense_until", 0.0)
-        goal = self.aim.goal(graph.n_edges, strain, is_growing=is_growing, dense_until=dense_until)
+        goal = self.aim.goal(graph.n_edges, strain, is_growing=grows, dense_until=dense_until)
         return Evidence(
             graph=graph,
             history=history,
@@ -205,16 +199,14 @@ class PlasticityModule:
         config = self.config
         return Limits(config.max_nodes - graph.n_nodes, config.max_edges - graph.n_edges)
 
-    def carry(
-        self, watched: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints
-    ) -> Watched:
+    def carry(self, seen: Watched, graph: Graph, node_origin: Ints, edge_origin: Ints) -> Watched:
         """Return the records after an edit, with those of surviving nodes and edges."""
-        history, resets = watched.history, self.config.history_on_edit == "reset"
+        history, resets = seen.history, self.config.history_on_edit == "reset"
         if self.config.history_on_edit == "reset_on_removal":
             resets = bool(np.count_nonzero(edge_origin >= 0) < history.slot.size)
         kept = np.full_like(edge_origin, -1) if resets else edge_origin  # or as if all were new
         history = carry_history(history, kept)
         if not self.watches:
-            return watched._replace(history=history)
+            return seen._replace(history=history)
         statistics = Statistics.start(graph, **self._keeps)
-        return Watched(history, statistics, watched.candidates.carry(node_origin))
+        return Watched(history, statistics, seen.candidates.carry(node_origin))

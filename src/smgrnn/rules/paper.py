@@ -91,17 +91,12 @@ class RelayAlone(AddsNodes, NewEdges):
     name: ClassVar[str] = "relay-alone"
     summary: ClassVar[str] = "relays on unstable edges"
 
-    def choose(
-        self, evidence: Evidence, rng: np.random.Generator, edges: Ints, n_unstable: int
-    ) -> Ints:
-        """Draw the edges that get a relay, as many as for `n_unstable` unstable ones."""
-        return edges[subset(rng, edges.size, self.count(evidence, n_unstable, edges_each=2))]
+    def choose(self, evidence: Evidence, rng: np.random.Generator, edges: Ints, n: int) -> Ints:
+        """Draw the edges that get a relay, as many as for `n` unstable ones."""
+        return edges[subset(rng, edges.size, self.count(evidence, n, edges_each=2))]
 
     def insert(self, rng: np.random.Generator, draft: EditDraft, edges: Ints) -> None:
-        """Add i -> h_new -> j beside each edge i -> j, which stays.
-
-        The new weights are small, so the new path changes little at first.
-        """
+        """Add i -> h_new -> j beside each edge i -> j, at first too weak to change much."""
         graph, draft.cause = draft.graph, Cause.RELAY
         weights = self.draw_weights(rng, 2 * edges.size).reshape(-1, 2).tolist()
         sources, targets = graph.node_ids[graph.source[edges]], graph.node_ids[graph.target[edges]]
@@ -224,15 +219,12 @@ class Weak(BuiltInRule):
 
 
 def orphans(graph: Graph, edge_stays: Bools) -> Bools:
-    """Flag the orphans U_t: hidden nodes without incoming or without outgoing edges -- Eq. (8).
-
-    Removing an orphan can orphan its neighbors, so this repeats until nothing changes.
-    """
+    """Flag the orphans U_t: hidden nodes without incoming or without outgoing edges -- Eq. (8)."""
     is_orphan = np.zeros(graph.n_nodes, dtype=np.bool_)
     first_hidden = graph.n_inputs + graph.n_outputs
     if first_hidden == graph.n_nodes:
         return is_orphan
-    while True:
+    while True:  # removing an orphan can orphan its neighbors
         stays = edge_stays & ~is_orphan[graph.source] & ~is_orphan[graph.target]
         n_out = np.bincount(graph.source[stays], minlength=graph.n_nodes)
         n_in = np.bincount(graph.target[stays], minlength=graph.n_nodes)
@@ -255,9 +247,8 @@ def with_orphans(graph: Graph, edit: GraphEdit) -> GraphEdit:
     for nodes in (kept[np.isin(kept, graph.node_ids)], gone):
         is_orphan[graph.node_ids.searchsorted(nodes)] = False
     draft = EditDraft(graph, Cause.ORPHAN)
-    draft.remove_edges_at(
-        np.flatnonzero(stays & (is_orphan[graph.source] | is_orphan[graph.target]))
-    )
+    is_loose = stays & (is_orphan[graph.source] | is_orphan[graph.target])
+    draft.remove_edges_at(np.flatnonzero(is_loose))
     for node in graph.node_ids[is_orphan].tolist():
         draft.note(REMOVE_NODE, node, -1, -1, 0.0)
     rows, weight = draft.finish()

@@ -47,46 +47,30 @@ class Limits:
 
 
 class Evidence(NamedTuple):
-    """Everything that a rule may read when the module is called."""
+    """Everything that a rule may read when the module is called.
 
-    graph: Graph
-    """The graph before the call."""
-    history: UpdateHistory
-    """The last updates of each edge."""
-    mean: Floats
-    """Mean of the updates in each edge's window, μ of Eq. (1) (n_edges,)."""
-    variance: Floats
-    """Their population variance, σ² of Eq. (1) (n_edges,)."""
-    is_watched: Bools
-    """Edges with enough updates in their window to be judged (n_edges,)."""
-    protected: Bools
-    """Edges that must not be removed, because an earlier task needs them (n_edges,)."""
-    call: int
-    """Number of the call, from 1."""
-    limits: Limits
-    """The nodes and edges that may be added."""
-    goal: Goal
-    """The size to aim at now."""
-    iterations: int
-    """Iterations of a call of the network (K)."""
-    n_updates: int
-    """Updates since the last call, over which all means below are."""
-    activity: Floats
-    """Mean state of each node before the last iteration, which the outputs receive (n_nodes,).
-    This and the next three are empty unless the rule asks for statistics of nodes."""
-    square: Floats
-    """Mean squared state of each node (n_nodes,)."""
-    error: Floats
-    """Mean of dL/d(sum into each node), summed over iterations (n_nodes,)."""
-    strain: Floats
-    """Mean square of the same (n_nodes,)."""
-    absent: Ints
-    """Indices of the source and target of each absent edge, if asked for (2, n_pairs)."""
-    absent_gradient: Floats
-    """Mean of the error at the target times the activity at the source: the gradient that an edge
-    of weight 0 would have there (n_pairs,)."""
-    candidates: Candidates
-    """Candidate nodes, if the rule asks for them."""
+    Means are over the updates since the last call.  Statistics of nodes and of absent edges, and
+    candidates, are empty unless the rule asks for them.
+    """
+
+    graph: Graph  #: The graph before the call.
+    history: UpdateHistory  #: The last updates of each edge.
+    mean: Floats  #: Mean of the updates in each edge's window, μ of Eq. (1) (n_edges,).
+    variance: Floats  #: Their population variance, σ² of Eq. (1) (n_edges,).
+    is_watched: Bools  #: Edges with enough updates in their window to be judged (n_edges,).
+    protected: Bools  #: Edges that must stay, because an earlier task needs them (n_edges,).
+    call: int  #: Number of the call, from 1.
+    limits: Limits  #: The nodes and edges that may be added.
+    goal: Goal  #: The size to aim at now.
+    iterations: int  #: Iterations of a call of the network (K).
+    n_updates: int  #: Updates since the last call.
+    activity: Floats  #: Mean state of each node as the outputs receive it (n_nodes,).
+    square: Floats  #: Mean squared state of each node (n_nodes,).
+    error: Floats  #: Mean of dL/d(sum into each node), summed over iterations (n_nodes,).
+    strain: Floats  #: Mean square of the same (n_nodes,).
+    absent: Ints  #: Indices of the source and target of each absent edge (2, n_pairs).
+    absent_gradient: Floats  #: Gradient of an absent edge, if its weight were 0 (n_pairs,).
+    candidates: Candidates  #: Candidate nodes.
 
 
 @runtime_checkable

@@ -14,21 +14,12 @@ from smgrnn.validation import Choice, Count, Settings, Whole
 OnEdit = Literal["keep", "reset"]
 HistoryOnEdit = Literal["keep", "reset", "reset_on_removal"]
 
-GROWTH: dict[str, type[BuiltInRule]] = {
-    kind.name: kind
-    for kind in (
-        *(Relay, RelayAlone, Exploration, RandomRelay, Split, Duplicate),
-        *(Frugal, BestCandidate, Gradient),
-    )
-}
-"""The growth rules of this package by name."""
-PRUNING: dict[str, type[BuiltInRule]] = {
-    kind.name: kind for kind in (Weak, Contribution, RandomPruning)
-}
-"""The pruning rules of this package by name."""
+_GROWTH: tuple[type[BuiltInRule], ...] = (Relay, RelayAlone, Exploration, RandomRelay, Split)
+_GROWTH += (Duplicate, Frugal, BestCandidate, Gradient)
+GROWTH = {kind.name: kind for kind in _GROWTH}
+PRUNING: dict[str, type[BuiltInRule]] = {it.name: it for it in (Weak, Contribution, RandomPruning)}
 _TABLES = {"growth": GROWTH, "pruning": PRUNING}
-NONE = "none"
-"""The name of no rule at all."""
+NONE = "none"  # the name of no rule at all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +79,7 @@ class PlasticityConfig(Settings):
             object.__setattr__(self, name, _find_rule(name, getattr(self, name), table))
         super().__post_init__()
         if self.size is not None and not self.follows_size:
-            raise ConfigError(
-                "A `size` needs rules that follow one, such as Frugal and Contribution."
-            )
+            raise ConfigError("A `size` needs rules that follow it, like Frugal and Contribution.")
 
     @classmethod
     def _choices(cls, name: str) -> list[type[Choice]]:

@@ -19,82 +19,53 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import ShapeError
 
-FIRST, PEAK = 0.3, 1.3
-"""Fraction of the peak that the target starts from, and the peak as a multiple of the size."""
+FIRST, PEAK = 0.3, 1.3  # where the target starts, in peaks, and the peak, in sizes
 RISEN, GROWN, SETTLED = 0.3, 0.4, 0.6
 """Fractions of a run by which the target is at its peak, growth ends, and the graph is settled."""
-SLACK = 0.15
-"""Fraction of the size by which growth may pass the target in a call, because pruning follows."""
+SLACK = 0.15  # fraction of the size by which a call may pass the target, because pruning follows
 PRICE, JUDGED_AFTER, LEAST_TRIAL = 0.01, 3, 6
 """Fraction of the error that an edge must save, growth calls after which a trial is judged, and the
 fewest edges that one may add: enough for a hidden node."""
-SOLVED = 0.01
-"""Fraction of the first error below which no trial starts."""
-LESS = 0.1
-"""Fraction of its edges that a graph which reaches the target return loses at a call, down to its
-first size."""
+SOLVED = 0.01  # fraction of the first error below which no trial starts
+LESS = 0.1  # fraction of its edges that a graph which reaches the target return loses at a call
 HURT, MENDED = 0.1, 0.8
-"""Fraction of what returns have risen by, from the worst to the best, that pruning may cost before
-edges are exchanged also after the graph is settled, and the fraction of a run until which they are.
-"""
-RECENT = 20
-"""Episodes over which returns and lengths are averaged."""
+"""Fraction of the rise in return, from worst to best, that pruning may cost before a settled graph
+exchanges edges again, and the fraction of a run until which it does."""
+RECENT = 20  # episodes over which returns and lengths are averaged
 N_CALLS, FEWEST, MOST, USUAL = 100, 500, 2500, 1000
-"""Calls in a run, the fewest and most updates between two of them, and the number of updates where
-the length of the run is not known."""
+"""Calls in a run; the fewest, the most and the usual updates between two of them."""
 
 
 class Goal(NamedTuple):
     """The size to aim at in one call."""
 
-    size: int
-    """Edges that the graph should have now."""
-    slack: int
-    """Edges by which one call may pass it, because pruning follows."""
-    grows: bool
-    """Whether nodes and edges may be added."""
-    swaps: bool
-    """Whether an edge may be added that takes the place of another one."""
-    is_over: bool
-    """Whether growth has ended for good."""
+    size: int  #: Edges that the graph should have now.
+    slack: int  #: Edges by which one call may pass it, because pruning follows.
+    grows: bool  #: Whether nodes and edges may be added.
+    swaps: bool  #: Whether an edge may be added that takes the place of another one.
+    is_over: bool  #: Whether growth has ended for good.
 
 
 @dataclass
 class Aim:
     """How far a run is, how well it goes, and the size that this asks for."""
 
-    size: int = 0
-    """Edges asked for; 0 if the size follows the error."""
-    start: int = 0
-    """Edges at the start."""
-    progress: float = -1.0
-    """Fraction of the run completed; -1 if its length is not known."""
-    mean_return: float = -inf
-    """Mean return of the last episodes."""
-    best: float = -inf
-    """Its best value so far."""
-    worst: float = inf
-    """Its worst value so far."""
-    is_met: bool = False
-    """Whether it reaches the target return."""
-    target: float = 0.0
-    """Edges to grow to, where the size follows the error."""
-    before: float = 0.0
-    """Edges before the trial."""
-    strain: float = inf
-    """Error before the trial."""
-    countdown: float = 0.0
-    """Growth calls until the trial is judged."""
-    wait: float = JUDGED_AFTER
-    """Growth calls that the next trial waits if this one fails."""
-    first: float = inf
-    """Error at the first call."""
-    n_episodes: float = 0.0
-    """Episodes so far."""
-    n_updates: float = 0.0
-    """Updates in them."""
-    length: float = 0.0
-    """Mean updates of the last episodes."""
+    size: int = 0  # edges asked for; 0 if the size follows the error
+    start: int = 0  # edges at the start
+    progress: float = -1.0  # fraction of the run completed; -1 if its length is not known
+    mean_return: float = -inf  # mean return of the last episodes
+    best: float = -inf  # its best value so far
+    worst: float = inf  # its worst value so far
+    is_met: bool = False  # whether it reaches the target return
+    target: float = 0.0  # edges to grow to, where the size follows the error
+    before: float = 0.0  # edges before the trial
+    strain: float = inf  # error before the trial
+    countdown: float = 0.0  # growth calls until the trial is judged
+    wait: float = JUDGED_AFTER  # growth calls that the next trial waits if this one fails
+    first: float = inf  # error at the first call
+    n_episodes: float = 0.0  # episodes so far
+    n_updates: float = 0.0  # updates in them
+    length: float = 0.0  # mean updates of the last episodes
 
     def to_array(self) -> Floats:
         """Return the values in the order of the fields."""
@@ -112,10 +83,7 @@ class Aim:
         return made
 
     def note_return(self, total: float, target: float, n_updates: int = 0) -> None:
-        """Note the return of an episode, and whether the recent mean reaches the target.
-
-        `n_updates`, all updates so far, give its length.
-        """
+        """Note the return of an episode, and its length from the number of all updates so far."""
         length = n_updates - self.n_updates
         self.length += (length - self.length) / min(self.n_episodes + 1.0, RECENT)
         self.n_episodes, self.n_updates = self.n_episodes + 1.0, float(n_updates)
@@ -126,10 +94,7 @@ class Aim:
         self.is_met = self.mean_return >= target
 
     def in_updates(self, fraction: float) -> float:
-        """Return the fraction of a run's updates done, from that of its episodes.
-
-        Future episodes are assumed to be as long as the recent ones.
-        """
+        """Return the fraction of a run's updates done, if episodes stay as long as recent ones."""
         if self.n_updates == 0.0:
             return fraction
         longer = self.length * self.n_episodes / self.n_updates

@@ -21,21 +21,16 @@ from smgrnn.machine import check_memory
 from smgrnn.rules.history import UpdateHistory, alike
 
 ACTIVITY, SQUARE, ERROR, STRAIN = range(4)  # rows of `Statistics.nodes`
-LEAST_WATCHED = 500
-"""Updates after which a candidate is judged."""
+LEAST_WATCHED = 500  # updates after which a candidate is judged
 
 
 class Statistics(NamedTuple):
     """Sums over the updates since the last call; without columns where no rule asks for them."""
 
-    n_updates: Ints
-    """Updates since the last call (1,)."""
-    nodes: Floats
-    """Sums of each node's activity, squared activity, error and squared error (4, n_nodes)."""
-    absent: Ints
-    """Indices of the source and the target of each absent edge (2, n_pairs)."""
-    products: Floats
-    """Of each absent edge, the sum of error at the target times activity at the source."""
+    n_updates: Ints  # updates since the last call (1,)
+    nodes: Floats  # sums of activity, squared activity, error and squared error (4, n_nodes)
+    absent: Ints  # indices of the source and the target of each absent edge (2, n_pairs)
+    products: Floats  # sums of error at its target × activity at its source (n_pairs,)
 
     @classmethod
     def start(cls, graph: Graph, *, nodes: bool, absent_edges: bool) -> Self:
@@ -52,10 +47,7 @@ class Statistics(NamedTuple):
 
 
 def absent_pairs(graph: Graph) -> Ints:
-    """Return all pairs without an edge, from any node but outputs to any but inputs (2, n_pairs).
-
-    They are ordered by target and then by source.
-    """
+    """Return absent edges from non-outputs to non-inputs, by target and source (2, n_pairs)."""
     n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
     shape = graph.n_nodes - n_inputs, graph.n_nodes - n_outputs
     check_memory(40.0 * shape[0] * shape[1], f"Statistics of {shape[0] * shape[1]} absent edges")
@@ -72,20 +64,13 @@ def absent_pairs(graph: Graph) -> Ints:
 class Candidates(NamedTuple):
     """Candidate nodes and the sums that judge them, by columns."""
 
-    sources: Ints
-    """Indices of the nodes that each has edges from (n_sources, n)."""
-    weights: Floats
-    """Weights of these edges; 0 is no edge (n_sources, n)."""
-    state: Floats
-    """Its state in the last iteration (1, n)."""
-    square: Floats
-    """Sum of its squared state over updates (n,)."""
-    n_watched: Ints
-    """Updates that it was watched for (n,)."""
-    products: Floats
-    """Sum of error × state for each output (n_outputs, n)."""
-    is_active: Ints
-    """1 while growth may still use them (1,)."""
+    sources: Ints  # indices of the nodes that each has edges from (n_sources, n)
+    weights: Floats  # weights of these edges; 0 is no edge (n_sources, n)
+    state: Floats  # its state in the last iteration (1, n)
+    square: Floats  # sum of its squared state over updates (n,)
+    n_watched: Ints  # updates that it was watched for (n,)
+    products: Floats  # sum of error × state for each output (n_outputs, n)
+    is_active: Ints  # 1 while growth may still use them (1,)
 
     @classmethod
     def start(cls, graph: Graph, n: int, n_sources: int) -> Self:
@@ -144,11 +129,7 @@ class Watched(NamedTuple):
 
 @inlined
 def note(watched: Watched, trace: Floats, errors: Floats, activation: int, n_inputs: int) -> None:
-    """Add one update to the statistics that are kept.
-
-    `trace` has the states before and after each iteration (K + 1, n_nodes), `errors` dL/d(sum into
-    each node) in each iteration (K, n_nodes).
-    """
+    """Add one update, of states (K + 1, n_nodes) and dL/d(sum into each node) (K, n_nodes)."""
     n_iterations = errors.shape[0]
     last = n_iterations - 1
     statistics, candidates = watched.statistics, watched.candidates
@@ -198,9 +179,7 @@ def step_candidates(
 
 
 @kernel
-def note_all(
-    watched: Watched, traces: Floats, errors: Floats, activation: int, n_inputs: int
-) -> None:
+def note_all(watched: Watched, traces: Floats, errors: Floats, code: int, n_inputs: int) -> None:
     """Add several updates, from Python: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes)."""
     for row in range(len(traces)):
-        note(watched, traces[row], errors[row], activation, n_inputs)
+        note(watched, traces[row], errors[row], code, n_inputs)

@@ -19,9 +19,10 @@ from smgrnn.episodes.backends import (
     Judged,
     normalisation_by,
 )
-from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.episodes.table import Episodes
 from smgrnn.errors import ConfigError, FileFormatError, reason
 from smgrnn.experts import Expert, ExpertSource, Teacher, find_teacher_again
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.rules.settings import ForeignRule
@@ -136,7 +137,7 @@ class Distillation:
             return ExamplesBackend(self.task, self.examples, self.normalisation, **aims)
         if self.plan.backend == "gymnasium":
             return GymnasiumBackend(self.task, self.normalisation, **aims)
-        if self.task.compiled is None:
+        if self.task.facts.code is None:
             raise ConfigError(f"The task {self.task.id} is not compiled.")
         return CompiledBackend(self.task, **aims)
 
@@ -178,7 +179,7 @@ class Distillation:
 
     def take_edits(self) -> Edits:
         """Return the edits since the last call, and forget them."""
-        edits = Edits.of(self.learner.forget_log())
+        edits = self.learner.forget_log().columns
         return edits._replace(weight=edits.weight * self.plan.gains(edits.rows[:, 3]))
 
     def try_out(

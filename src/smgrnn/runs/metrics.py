@@ -7,7 +7,8 @@ import numpy as np
 
 from smgrnn.arrays import Floats, Ints
 from smgrnn.config import PlasticityConfig
-from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.episodes.table import Episodes
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 from smgrnn.rules.module import ENOUGH
 from smgrnn.rules.rule import follows_size

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from smgrnn.config import LearningConfig, PlasticityConfig
-from smgrnn.episodes.table import Edits, Episodes
+from smgrnn.episodes.table import Episodes
 from smgrnn.experts import TeacherId
 from smgrnn.graph.edit import Operation
 from smgrnn.graph.log import EditLog
@@ -46,7 +46,7 @@ def record_of(network: Any) -> Record:
     n = np.bincount(log.columns.rows[:, 0], minlength=len(Operation)).tolist()
     n_nodes = graph.n_nodes - n[Operation.ADD_NODE] + n[Operation.REMOVE_NODE]
     n_edges = graph.n_edges - n[Operation.ADD_EDGE] + n[Operation.REMOVE_EDGE]
-    edits, started = Edits.of(log), (n_nodes, n_edges)
+    edits, started = log.columns, (n_nodes, n_edges)
     return Record(
         plan=plan, episodes=loop, edits=edits, students={"final": policy}, started=started
     )

@@ -18,8 +18,8 @@ from smgrnn.experts import TeacherId
 from smgrnn.graph.initial import initial_graph, mlp_graph, mlp_width
 from smgrnn.graph.settings import NetworkConfig, Readout
 from smgrnn.graph.state import Graph, check
+from smgrnn.learning.credit import check_window
 from smgrnn.learning.settings import LearningConfig, Loss
-from smgrnn.learning.through_time import check_window
 from smgrnn.machine import check_memory
 from smgrnn.names import Names
 from smgrnn.policy import Normalisation
@@ -445,7 +445,7 @@ def _backend(
         )
         return "examples"
     obstacles = {
-        f"the task {task.id} is not compiled": task.compiled is None,
+        f"the task {task.id} is not compiled": task.facts.code is None,
         "its expert is a function": teacher.kind == "function",
         "its observations are normalised": config.normalise,
     }

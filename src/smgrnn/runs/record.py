@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from smgrnn.arrays import Arrays, Floats, to_arrays
-from smgrnn.episodes.table import Edits, Episodes, Snapshots
+from smgrnn.episodes.table import Episodes, Snapshots
 from smgrnn.errors import ConfigError, known_arguments, short
-from smgrnn.graph.log import EditLog
+from smgrnn.graph.log import EditLog, Edits
 from smgrnn.policy import NETWORK_KINDS, Policy, policy_of, read_network, read_policy
 from smgrnn.runs.checkpoints import Checkpoint, Checkpoints, best
 from smgrnn.runs.metrics import (
@@ -54,7 +54,7 @@ class Record:
     episodes: Episodes = field(default_factory=lambda: Episodes.start(0))
     """One row per episode, or per candidate of an evolution, in order; candidates that were too
     small to play have no steps and no nodes."""
-    edits: Edits = field(default_factory=lambda: Edits.of(EditLog()))
+    edits: Edits = field(default_factory=lambda: EditLog().columns)
     """Every structural change."""
     snapshots: Snapshots = field(default_factory=Snapshots.start)
     """Weights during training; empty for a run without a folder."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from smgrnn.arrays import Arrays, from_arrays
 from smgrnn.config import NetworkConfig
-from smgrnn.episodes.table import Edits, Episodes, Snapshots
+from smgrnn.episodes.table import Episodes, Snapshots
 from smgrnn.errors import ConfigError, FileFormatError, plain, reason
 from smgrnn.graph.edit import Cause, Operation
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Normalisation, Policy
 from smgrnn.runs.checkpoints import Checkpoint

@@ -10,11 +10,12 @@ import numpy as np
 
 from smgrnn.arrays import Floats
 from smgrnn.config import Objective
-from smgrnn.episodes.table import Edits, Episodes, Snapshots
+from smgrnn.episodes.table import Episodes, Snapshots
 from smgrnn.errors import ConfigError
 from smgrnn.experts import ExpertSource, Teacher
 from smgrnn.experts.evaluation import expert_and_chance
 from smgrnn.graph.drawing import network_html
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 from smgrnn.interrupts import interrupts_deferred
 from smgrnn.policy import Policy

@@ -219,7 +219,7 @@ def _check_tasks(tasks: list[Task], config: RunConfig, *, cue: bool) -> None:
             f"The tasks of a sequence need an environment, and {task.id} has none",
         )
         require(not task.is_own_code, f"{task.id} is your own code, which no sequence can resume")
-        require(not task.cue, f"{task.id} has a cue already: leave it out and give --cue")
+        require(not task.variant.cue, f"{task.id} has a cue already: leave it out and give --cue")
         require(
             (task.n_inputs, task.n_outputs) == (first.n_inputs, first.n_outputs),
             f"One student cannot learn {first.id}, of {first.n_inputs} inputs and "

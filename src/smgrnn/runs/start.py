@@ -70,7 +70,7 @@ def settings_to_continue(start: Record, task: str) -> RunConfig:
     if task == plan.task.id:
         if plan.teacher.kind in ("shipped", "file"):
             expert = plan.teacher.name
-        if plan.backend == "gymnasium" and plan.task.compiled is not None:
+        if plan.backend == "gymnasium" and plan.task.facts.code is not None:
             backend = "gymnasium"
     return replace(plan.asked or RunConfig(), seed=plan.seed, expert=expert, env_backend=backend)
 

@@ -6,7 +6,5 @@ They need scikit-learn, which `pip install 'smgrnn[sklearn]'` brings.
 from smgrnn.errors import needs
 
 with needs("smgrnn.sklearn"):
-    import sklearn as _  # noqa: F401  (before SciPy, which comes with it)
+    import sklearn as _  # before SciPy, which comes with it
     from smgrnn.sklearn.estimators import GrowingClassifier, GrowingRegressor
-
-__all__ = ["GrowingClassifier", "GrowingRegressor"]

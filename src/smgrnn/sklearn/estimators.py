@@ -99,9 +99,7 @@ class _GrowingEstimator(BaseEstimator):
             checked(getattr(self, name), kind, f"The '{name}' parameter of {type(self).__name__}")
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _start(
-        self, n_features: int, n_outputs: int, interval: int, seed: int, size: int
-    ) -> Learner:
+    def _start(self, n_inputs: int, n_outputs: int, interval: int, seed: int, size: int) -> Learner:
         """Return a learner of features and a constant, whose outputs are linear."""
         rules = PlasticityConfig(
             growth=BestCandidate(candidate_sources=SOURCES),
@@ -110,15 +108,8 @@ class _GrowingEstimator(BaseEstimator):
             size=size,
             window=1,
         )
-        return Learner(
-            n_features,
-            n_outputs,
-            plasticity=rules,
-            seed=seed,
-            loss=self._loss,
-            learning_rate=self.learning_rate,
-            averaging=AVERAGED,
-        )
+        how: Any = {"learning_rate": self.learning_rate, "averaging": AVERAGED}
+        return Learner(n_inputs, n_outputs, plasticity=rules, seed=seed, loss=self._loss, **how)
 
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Train a new network; early stopping keeps the best one within the budget."""
@@ -129,10 +120,8 @@ class _GrowingEstimator(BaseEstimator):
             size = self._choose_size(rows, labels, n_outputs, seed)
         if self.early_stopping:
             fraction = self.validation_fraction
-            strata = _strata(labels, fraction) if self._loss == "cross_entropy" else None
-            kept, asked = train_test_split(
-                kept, test_size=fraction, stratify=strata, random_state=seed
-            )
+            by = _strata(labels, fraction) if self._loss == "cross_entropy" else None
+            kept, asked = train_test_split(kept, test_size=fraction, stratify=by, random_state=seed)
         self.scaler_ = StandardScaler().fit(rows[kept])
         scaled, n = self.scaler_.transform(rows), len(kept)
         examples, answers = scaled[kept], labels[kept]

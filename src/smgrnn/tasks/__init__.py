@@ -9,13 +9,3 @@ from smgrnn.tasks.registry import (
     make_env,
 )
 from smgrnn.tasks.task import Task
-
-__all__ = [
-    "CheckedEnv",
-    "Task",
-    "TaskSource",
-    "closing_env",
-    "find_again",
-    "find_task",
-    "make_env",
-]

@@ -32,8 +32,7 @@ TIME_STEP = 0.2
 MOST_SPIN_1 = 4 * math.pi
 MOST_SPIN_2 = 9 * math.pi
 DIRECTION, MASS_2, INERTIA, INERTIA_1, INERTIA_2, SQUARES, SQUARE_2 = range(8, 15)
-PRODUCT, COUPLING, WEIGHT_1, WEIGHT_2 = range(15, 19)
-"""Indices of the constants in a state."""
+PRODUCT, COUPLING, WEIGHT_1, WEIGHT_2 = range(15, 19)  # indices of the constants in a state
 
 
 def constants(physics: Mapping[str, float] = PHYSICS, *, is_mirrored: bool = False) -> list[float]:

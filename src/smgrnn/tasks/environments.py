@@ -45,8 +45,8 @@ class CompiledEnv(gym.Env[Any, Any]):
     """A compiled task that Gymnasium does not have: its whole observation, without a cue."""
 
     def __init__(self, task: Task) -> None:
-        assert task.compiled is not None
-        self._task, self._code = task, task.compiled
+        assert task.facts.code is not None
+        self._task, self._code = task, task.facts.code
         self.observation_space = Box(-np.inf, np.inf, (len(task.facts.inputs),))
         self.action_space = Discrete(task.n_outputs)
 

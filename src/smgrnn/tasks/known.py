@@ -21,8 +21,7 @@ KNOWN = {
     facts.id: facts
     for facts in (cartpole.CARTPOLE, acrobot.ACROBOT, LUNARLANDER, recall.RECALL, XOR)
 }
-UNKNOWN = Facts()
-"""The facts about any other task; its environment or its recording has the rest."""
+UNKNOWN = Facts()  # the facts about any other task; its environment or its recording has the rest
 
 
 @cache

@@ -2,10 +2,12 @@
 
 _PENDULUM = (("cosine", "sine", "angular velocity"), ("torque",))
 _CAR = ("position", "velocity")
-_HOPPER = ("height", "angle", "thigh angle", "leg angle", "foot angle")
-_LEGS = tuple(
-    f"{side} {joint}" for side in ("back", "front") for joint in ("thigh", "shin", "foot")
+_DOUBLE = (
+    *("position", "sine 1", "sine 2", "cosine 1", "cosine 2"),
+    *("velocity", "angular velocity 1", "angular velocity 2", "constraint force"),
 )
+_HOPPER = ("height", "angle", "thigh angle", "leg angle", "foot angle")
+_LEGS = tuple(f"{end} {joint}" for end in ("back", "front") for joint in ("thigh", "shin", "foot"))
 _WALKER = tuple(f"{side}{joint}" for side in ("", "left ") for joint in ("thigh", "leg", "foot"))
 
 
@@ -19,13 +21,7 @@ NAMED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "MountainCar-v0": (_CAR, ("left", "nothing", "right")),
     "MountainCarContinuous-v0": (_CAR, ("force",)),
     "InvertedPendulum-v5": (("position", "angle", "velocity", "angular velocity"), ("force",)),
-    "InvertedDoublePendulum-v5": (
-        (
-            *("position", "sine 1", "sine 2", "cosine 1", "cosine 2"),
-            *("velocity", "angular velocity 1", "angular velocity 2", "constraint force"),
-        ),
-        ("force",),
-    ),
+    "InvertedDoublePendulum-v5": (_DOUBLE, ("force",)),
     "Hopper-v5": (_with_speeds(*_HOPPER), ("thigh", "leg", "foot")),
     "HalfCheetah-v5": (_with_speeds("height", "angle", *_LEGS), _LEGS),
     "Walker2d-v5": (_with_speeds("height", "angle", *_WALKER), _WALKER),

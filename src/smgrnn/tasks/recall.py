@@ -15,8 +15,7 @@ from smgrnn.kernels import inlined
 from smgrnn.tasks.facts import Facts, Setting
 
 CODE = 2
-DELAY = 8
-"""Usual number of steps between the cue and the question."""
+DELAY = 8  # usual number of steps between the cue and the question
 EXPERT = ([[0.0, 2.0, -1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]], [0.0, 0.0, 1.5])
 """The expert as a layer: wait until asked, then answer by the cue."""
 

@@ -19,10 +19,8 @@ from smgrnn.arrays import Floats, Ints
 from smgrnn.errors import SmgrnnError, TaskError, short
 from smgrnn.machine import check_archive
 
-RECORDINGS = (".npz", ".csv", ".safetensors")
-"""Endings of the names of recordings."""
-FEWEST = 10
-"""Rows that a recording must have, so that there is something to learn and to judge by."""
+RECORDINGS = (".npz", ".csv", ".safetensors")  # endings of the names of recordings
+FEWEST = 10  # rows that a recording must have, so that there is something to learn and to judge by
 HELD_OUT = 0.1
 """Fraction of the episodes that is held out; as many compare checkpoints, the rest is learned."""
 
@@ -30,12 +28,9 @@ HELD_OUT = 0.1
 class Recording(NamedTuple):
     """Observations and the actions that were taken, row by row."""
 
-    observations: Floats
-    """(n, n_inputs)."""
-    actions: Any
-    """Choices (n,) as int64, or continuous actions (n, n_outputs) as float64."""
-    episodes: Ints
-    """The episode of each row (n,); each row is one if the file numbers none."""
+    observations: Floats  # (n, n_inputs)
+    actions: Any  # choices (n,) as int64, or continuous actions (n, n_outputs) as float64
+    episodes: Ints  # the episode of each row (n,); each row is one if the file numbers none
 
     @property
     def is_discrete(self) -> bool:

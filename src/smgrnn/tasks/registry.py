@@ -110,10 +110,7 @@ def _source_of(env: Any) -> TaskSource:
 
 
 def find_again(recorded: Task, source: TaskSource | Task | None = None) -> Task:
-    """Return the task that a record is about; nothing that the record names is imported.
-
-    A task that is code must be given again.
-    """
+    """Return the task that a record is about, importing nothing; code must be given again."""
     if source is None and recorded.is_own_code:
         raise TaskError(
             f"The task {recorded.id!r} of this run is your own code. Pass it again: as TASK or "
@@ -136,8 +133,8 @@ def make_env(task: Task) -> "gym.Env[Any, Any]":
         return _make(task.id, task.make)
     from smgrnn.tasks.environments import CompiledEnv, VariantEnv
 
-    env = _make(task.base) if task.facts.in_gymnasium else CompiledEnv(task)
-    return env if task.id == task.base and task.seen is None else VariantEnv(env, task)
+    env = _make(task.variant.base) if task.facts.in_gymnasium else CompiledEnv(task)
+    return env if task.id == task.variant.base and task.seen is None else VariantEnv(env, task)
 
 
 class CheckedEnv:
@@ -147,6 +144,11 @@ class CheckedEnv:
         self._env, self._task = env, task
         self.n_steps = -1
         """Steps of the episode so far; -1 before its first observation."""
+
+    @property
+    def actions(self) -> Any:
+        """The space of its actions."""
+        return self._env.action_space
 
     @property
     def whole(self) -> Any:
@@ -163,14 +165,6 @@ class CheckedEnv:
         self._shown = self._task.read(observation)
         self.n_steps = 0
         return self._shown
-
-    def seed_actions(self, seed: int) -> None:
-        """Seed the random actions."""
-        self._env.action_space.seed(seed)
-
-    def any_action(self) -> Any:
-        """Return a random action."""
-        return self._env.action_space.sample()
 
     def step(self, action: Any) -> tuple[Any, float, bool]:
         """Act; return the observation, the reward, and whether the episode is over."""

@@ -21,8 +21,7 @@ from smgrnn.tasks.known import UNKNOWN, find_facts
 from smgrnn.tasks.named import NAMED
 from smgrnn.validation import Count, Finite, Settings, Whole
 
-LONGEST_EPISODE = 10_000
-"""Steps after which an episode is cut off in a task that sets no limit."""
+LONGEST_EPISODE = 10_000  # steps after which an episode is cut off in a task that sets no limit
 MIRRORED = "mirrored"
 MOST_CUES = 100
 
@@ -30,21 +29,14 @@ MOST_CUES = 100
 class Variant(NamedTuple):
     """The name of a task, read."""
 
-    id: str
-    """The name that equal variants share; usual values are left out."""
-    base: str
-    """The name without settings."""
+    id: str  # the name that equal variants share; usual values are left out
+    base: str  # the name without settings, for which there is an expert
     facts: Facts
-    numbers: Mapping[str, float]
-    """The numbers that variants change, such as those of the physics."""
-    physics: str = ""
-    """The settings that differ from these numbers' usual values: `gravity=20,length=1`."""
-    hides: bool = False
-    """Whether velocities are hidden from a student."""
-    is_mirrored: bool = False
-    """Whether actions change places."""
-    cue: tuple[float, ...] = ()
-    """Values after an observation that tell which of several tasks it is."""
+    numbers: Mapping[str, float]  # the numbers that variants change, such as those of the physics
+    physics: str = ""  # those that differ from the usual values: `gravity=20,length=1`
+    hides: bool = False  # whether velocities are hidden from a student
+    is_mirrored: bool = False  # whether actions change places
+    cue: tuple[float, ...] = ()  # values after an observation that tell which of the tasks it is
 
 
 @cache
@@ -77,9 +69,8 @@ def read_variant(name: str) -> Variant:
     hidden, cue = given.get("hide", "velocities"), given.get("cue", "1of2")
     if hidden != "velocities":
         raise TaskError(f"Only velocities of {base!r} can be hidden. Got {hidden!r} instead.")
-    index, n_tasks = (
-        map(int, cue.split("of")) if re.fullmatch("[0-9]{1,3}of[0-9]{1,3}", cue) else (0, 0)
-    )
+    is_cue = re.fullmatch("[0-9]{1,3}of[0-9]{1,3}", cue)
+    index, n_tasks = map(int, cue.split("of")) if is_cue else (0, 0)
     if not (1 <= index <= n_tasks and 2 <= n_tasks <= MOST_CUES):
         raise TaskError(
             f"A cue is the number of a task among 2 to {MOST_CUES}, such as 1of2. Got {cue!r} "
@@ -116,32 +107,19 @@ def read_variant(name: str) -> Variant:
 class Task(Settings):
     """A task as records keep it; what follows from its name is in `variant` and `facts`."""
 
-    id: str
-    """A name with the settings of a variant, or that of a file or of a user's environment."""
-    n_inputs: Count
-    """Values of an observation, as far as a student sees it."""
-    n_outputs: Count
-    """Discrete actions to choose from, or values of a continuous one."""
-    is_discrete: bool
-    """Whether an action is a choice; otherwise it is a vector."""
-    action_low: tuple[Finite, ...] | None = None
-    """Least value of each component of a continuous action."""
-    action_high: tuple[Finite, ...] | None = None
-    """Largest value of each component of a continuous action."""
-    max_steps: Count | None = None
-    """Steps after which an episode is cut off."""
-    reward_threshold: Finite | None = None
-    """Return at which the task counts as solved."""
-    recording: str | None = None
-    """Path of the recorded examples that the task consists of."""
-    is_made: bool = False
-    """Whether a user's function makes the environment."""
-    seen: tuple[Whole, ...] | None = None
-    """Indices of the values in the whole observation that a student sees; None is all."""
-    n_whole: Count | None = None
-    """Values of the whole observation; None is as many as a student sees."""
-    input_names: tuple[str, ...] = ()
-    """Names of the values of an observation, if its environment has some."""
+    id: str  # a name with the settings of a variant, or that of a file or of a user's environment
+    n_inputs: Count  # values of an observation, as far as a student sees it
+    n_outputs: Count  # discrete actions to choose from, or values of a continuous one
+    is_discrete: bool  # whether an action is a choice; otherwise it is a vector
+    action_low: tuple[Finite, ...] | None = None  # least value of each component of an action
+    action_high: tuple[Finite, ...] | None = None  # largest value of each component of an action
+    max_steps: Count | None = None  # steps after which an episode is cut off
+    reward_threshold: Finite | None = None  # return at which the task counts as solved
+    recording: str | None = None  # path of the recorded examples that the task consists of
+    is_made: bool = False  # whether a user's function makes the environment
+    seen: tuple[Whole, ...] | None = None  # indices of the values that a student sees; None is all
+    n_whole: Count | None = None  # values of the whole observation, if a student does not see all
+    input_names: tuple[str, ...] = ()  # of the values, if its environment has some
     make: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     """Makes the environment of a task that has no Gymnasium id."""
 
@@ -157,24 +135,9 @@ class Task(Settings):
         return Variant(self.id, self.id, UNKNOWN, {}) if is_own else read_variant(self.id)
 
     @property
-    def base(self) -> str:
-        """The name without the settings of a variant, for which there is an expert."""
-        return self.variant.base
-
-    @property
     def facts(self) -> Facts:
         """The facts about the task of this name."""
         return self.variant.facts
-
-    @property
-    def compiled(self) -> int | None:
-        """Code of the compiled task, see `tasks.known`; None if it is not compiled."""
-        return self.facts.code
-
-    @property
-    def cue(self) -> tuple[float, ...]:
-        """Values after an observation that tell which of several tasks it is."""
-        return self.variant.cue
 
     @property
     def teacher_score(self) -> tuple[float, float] | None:
@@ -184,8 +147,8 @@ class Task(Settings):
     @property
     def names(self) -> Names:
         """Names of what a student sees and does; numbers where none are known."""
-        cues = (f"cue {number}" for number in range(1, len(self.cue) + 1))
-        known_inputs, known_outputs = NAMED.get(self.base, ((), ()))
+        cues = (f"cue {number}" for number in range(1, len(self.variant.cue) + 1))
+        known_inputs, known_outputs = NAMED.get(self.variant.base, ((), ()))
         inputs = (*(self.input_names or self.facts.inputs or known_inputs), *cues)
         outputs = self.facts.outputs or known_outputs
         found = Names.numbered(self.n_inputs, self.n_outputs)
@@ -284,7 +247,5 @@ class Task(Settings):
         if seen is not None and (len(seen) != task.n_inputs or max(seen) >= task.n_observed):
             raise ConfigError(f"{task.id!r} shows other values than it has.")
         if any(bound is None or len(bound) != task.n_outputs for bound in bounds):
-            raise ConfigError(
-                f"{task.id!r} has no bounds for each of its {task.n_outputs} actions."
-            )
+            raise ConfigError(f"{task.id!r} lacks bounds for each of its {task.n_outputs} actions.")
         return task

@@ -3,4 +3,4 @@
 from smgrnn.errors import needs
 
 with needs("Tuning"):
-    import optuna as optuna
+    import optuna

@@ -50,10 +50,8 @@ class Dimension(NamedTuple):
     """A setting to tune, as `--set` names it."""
 
     name: str
-    range: str
-    """Its range or values as the command line writes them, to the last digit."""
-    distribution: Any
-    """The same for Optuna."""
+    range: str  # its range or values as the command line writes them, to the last digit
+    distribution: Any  # the same for Optuna
 
 
 def find_space(texts: Iterable[str], start: RunConfig) -> tuple[Dimension, ...]:

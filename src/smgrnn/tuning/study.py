@@ -27,10 +27,8 @@ from smgrnn.storage import write_file
 from smgrnn.tuning.space import Dimension
 from smgrnn.validation import Count, Finite, checked
 
-MOST_PARAMETERS = 10.0
-"""Largest network that counts, in multiples of the preset's parameters."""
-FEWEST = 10
-"""Fewest finished trials from which importances are estimated."""
+MOST_PARAMETERS = 10.0  # largest network that counts, in multiples of the preset's parameters
+FEWEST = 10  # fewest finished trials from which importances are estimated
 Watch = Callable[["Study"], None]
 
 
@@ -76,16 +74,11 @@ def area(points: Iterable[Point], worst: Point) -> float:
 class Trial:
     """Settings that were tried, and the results of their runs."""
 
-    number: int
-    """Its number, from 1; 0 is the preset."""
-    settings: dict[str, Any]
-    """Values of the tuned settings; empty for the preset."""
-    returns: tuple[float, ...] = ()
-    """Held-out return of the selected network of each run, by seed."""
-    parameters: tuple[int, ...] = ()
-    """Parameters of the selected network of each run."""
-    error: str = ""
-    """Why a run failed; empty if none did."""
+    number: int  # its number, from 1; 0 is the preset
+    settings: dict[str, Any]  # values of the tuned settings; empty for the preset
+    returns: tuple[float, ...] = ()  # held-out return of the selected network of each run, by seed
+    parameters: tuple[int, ...] = ()  # parameters of the selected network of each run
+    error: str = ""  # why a run failed; empty if none did
 
     @property
     def point(self) -> Point:
@@ -99,25 +92,16 @@ class Study:
     """A search for settings; equal questions get equal trials."""
 
     task: str
-    start: RunConfig
-    """The preset's settings; their seed is that of the search and the first one of trials."""
+    start: RunConfig  # the preset's settings; their seed is that of the search, and of first runs
     space: tuple[Dimension, ...]
-    folder: Path
-    """Folder of the store, and of the runs that raised an error."""
-    n_seeds: int = 8
-    """Seeds of a trial that is not stopped early."""
-    batch: int = 16
-    """Trials that Optuna proposes at once."""
-    floor: float | None = None
-    """Least return on the front; None is that of the preset's worst run."""
-    trials: list[Trial] = field(default_factory=list)
-    """Every trial of the finished batches; the first is the preset."""
-    n_runs: int = 0
-    """Runs of this session."""
-    n_stored: int = 0
-    """Runs that the store had already."""
-    is_cut: bool = False
-    """Whether a Ctrl-C or the end of its time stopped it; it is only good for a report then."""
+    folder: Path  # folder of the store, and of the runs that raised an error
+    n_seeds: int = 8  # seeds of a trial that is not stopped early
+    batch: int = 16  # trials that Optuna proposes at once
+    floor: float | None = None  # least return on the front; None is that of the preset's worst run
+    trials: list[Trial] = field(default_factory=list)  # of finished batches; first is the preset
+    n_runs: int = 0  # runs of this session
+    n_stored: int = 0  # runs that the store had already
+    is_cut: bool = False  # whether it was stopped early, and is only good for a report
 
     def __post_init__(self) -> None:
         checked(self.n_seeds, Count, "--seeds")

@@ -7,5 +7,3 @@ with needs("Viewing"):
     from smgrnn.view.page import write_page
     from smgrnn.view.recording import film
     from smgrnn.view.timeline import Timeline
-
-__all__ = ["FolderView", "LiveView", "Timeline", "film", "write_page"]

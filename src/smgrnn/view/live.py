@@ -22,8 +22,7 @@ from smgrnn.runs.record import Record
 from smgrnn.view.page import contents, fill_frame
 
 HOST = "127.0.0.1"
-RECENT = 10.0
-"""Seconds after its last request for which a page counts as open."""
+RECENT = 10.0  # seconds after its last request for which a page counts as open
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",

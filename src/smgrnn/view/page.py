@@ -34,10 +34,10 @@ from smgrnn.view import style
 from smgrnn.view.timeline import Timeline
 
 SCRIPTS = ("timeline.js", "drawing.js", "story.js", "player.js", "live.js")
+# The columns that `drawing.js` fills:
 LINES = ("xs", "ys", "line_width", "line_color", "line_alpha")
 DOTS = ("x", "y", "size", "fill_color", "line_color", "line_width", "alpha")
 ARROWS = ("x", "y", "size", "angle", "color", "alpha")
-"""The columns that `drawing.js` fills."""
 
 
 def write_page(run: Any, path: str | Path, student: Checkpoint | None = None) -> None:

@@ -21,14 +21,11 @@ from smgrnn.view.timeline import Lives, Timeline
 N_FRAMES, PAUSE, LAST_PAUSE = 32, 125, 2000
 """Frames of a film, and the milliseconds that each, and the last one, stays."""
 DOTS_PER_INCH = 100
-N_TINTS = 3
-"""Steps from white to each color: few, to keep a GIF small."""
-GLOW = 3 / N_FRAMES
-"""Fraction of the run for which new nodes and edges glow."""
+N_TINTS = 3  # steps from white to each color: few, to keep a GIF small
+GLOW = 3 / N_FRAMES  # fraction of the run for which new nodes and edges glow
 SCALE, WIDTH_SCALE = 0.8, 0.6
 """Size of nodes, and width of edges, as a fraction of that on the page."""
-NAME_FRACTION = 0.3
-"""Largest fraction of the width that the names of inputs or of outputs take."""
+NAME_FRACTION = 0.3  # largest fraction of the width that the names of inputs or of outputs take
 WIDTH_STEP = 0.6
 """Step of the widths of edges, in points.  An edge that hardly changes adds no bytes to a film."""
 
@@ -74,9 +71,8 @@ class Film:
         update, record = self.timeline.update_at(time), self.record
         figure = Figure(figsize=(6.0, 4.0), dpi=DOTS_PER_INCH)
         what = "champion" if record.is_evolved else f"episode {max(ceil(time), 1)}"
-        n_nodes, n_edges = (
-            int(each.alive(update).sum()) for each in (self.whole.nodes, self.whole.edges)
-        )
+        lives = self.whole.nodes, self.whole.edges
+        n_nodes, n_edges = (int(each.alive(update).sum()) for each in lives)
         note = " (thinned)" if self.timeline.nodes.n < self.whole.nodes.n else ""
         title = f"{what}: {n_nodes:,} nodes, {n_edges:,} edges{note}"
         figure.text(0.02, 0.955, title, va="center", color=style.INK)
@@ -85,13 +81,9 @@ class Film:
             label, look["color"] = f"● new by {style.WORDS[cause]}", style.GROWN[cause]
             figure.text(0.98, 0.955 - 0.04 * row, label, **look)
         keys, place = legend_keys(self.timeline.kinds), {"bbox_to_anchor": (0.5, 0.005)}
-        small: Any = {
-            "fontsize": 7,
-            "labelcolor": style.SOFT,
-            "handletextpad": 0.3,
-            "markerscale": 0.8,
-        }
-        small |= {"columnspacing": 1.2, "handlelength": 1.5, "borderpad": 0, "frameon": False}
+        small: Any = {"fontsize": 7, "labelcolor": style.SOFT, "markerscale": 0.8}
+        small |= {"handletextpad": 0.3, "columnspacing": 1.2, "handlelength": 1.5}
+        small |= {"borderpad": 0, "frameon": False}
         figure.legend(handles=keys, loc="lower center", ncols=len(keys), **place, **small)
         self._draw_network(figure.add_axes((0.0, 0.26, 1.0, 0.68)), time, update)
         n, average = record.episodes.n, self.average

@@ -41,12 +41,10 @@ GROWN = {cause: COLOURS[tone][0] for cause, tone in TONES.items()}
 WORDS = {cause: cause.name.lower().replace("_", " ") for cause in Cause}
 GLOW, FADE = 0.012, 0.006
 """Fraction of the run for which new nodes and edges glow, and for which removed ones fade."""
-N_POINTS = 9
-"""Points of the line of an edge."""
+N_POINTS = 9  # points of the line of an edge
 CENTRE: Floats = np.array([0.5, 0.5])
 RADII: Floats = np.array([0.33, 0.46])
-LEAST_SPARE = 16
-"""Fewest positions of a disc that has spare ones."""
+LEAST_SPARE = 16  # fewest positions of a disc that has spare ones
 
 
 def grown_by(timeline: Timeline) -> list[Cause]:
@@ -56,10 +54,7 @@ def grown_by(timeline: Timeline) -> list[Cause]:
 
 
 def drawn_sizes(timeline: Timeline) -> tuple[float, float, float]:
-    """Return the diameter of a node and the width of the widest edge in points, and its weight.
-
-    The more there are at a time, the smaller.  Widths grow with the logarithm of 1 + |weight|.
-    """
+    """Return the diameter of a node, the largest width of an edge in points, and its weight."""
     n_nodes = timeline.n_fixed + timeline.hidden.most_at_once()
     n_edges = max(timeline.edges.most_at_once(), 1)
     largest = float(np.abs(timeline.tracks.weight).max(initial=0)) or 1.0
@@ -80,9 +75,7 @@ def place_nodes(timeline: Timeline, *, spare: bool = False) -> Floats:
     final, n_positions = found[is_final], nodes.only(~is_final).most_at_once()
     if spare:
         n_positions = max(LEAST_SPARE, 1 << (n_positions - 1).bit_length())
-    number = np.arange(
-        n_positions + (len(final) - timeline.n_fixed) * 2
-    )  # a disc like a sunflower's
+    number = np.arange(n_positions + (len(final) - timeline.n_fixed) * 2)  # like a sunflower
     radius, angle = np.sqrt(number / max(number.size, 1)), number * np.pi * (3 - np.sqrt(5))
     disc = CENTRE + RADII * radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     if not spare:  # those farthest from final nodes

@@ -11,18 +11,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from smgrnn.arrays import Bools, Floats, Ints
-from smgrnn.episodes.table import Edits
 from smgrnn.graph.drawing import drawn_kinds
 from smgrnn.graph.edit import Operation
+from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
 from smgrnn.runs.record import Record
 
-FOREVER = np.iinfo(np.int32).max
-"""Update of removal of the final nodes and edges."""
-NO_CAUSE = -1
-"""Cause of the initial nodes and edges, and of a removal that never happened."""
-MOST_NODES, MOST_EDGES = 300, 1500
-"""Most hidden nodes and edges that are drawn at a time."""
+FOREVER = np.iinfo(np.int32).max  # update of removal of the final nodes and edges
+NO_CAUSE = -1  # cause of the initial nodes and edges, and of a removal that never happened
+MOST_NODES, MOST_EDGES = 300, 1500  # most hidden nodes and edges that are drawn at a time
 
 
 class Lives(NamedTuple):
@@ -108,17 +105,13 @@ class Frame(NamedTuple):
 class Timeline:
     """The history of a run's network, from the initial to the final graph."""
 
-    graph: Graph
-    """The final graph."""
-    n_biases: int
-    """Inputs, the last ones, that are constant."""
+    graph: Graph  # the final graph
+    n_biases: int  # inputs, the last ones, that are constant
     nodes: Lives
     edges: Lives
     tracks: Tracks
-    ends: Ints
-    """Update at the end of each episode, after a 0 for the start (n_episodes + 1,)."""
-    names: tuple[str, ...]
-    """Names of the inputs and outputs, numbered as in observations and actions."""
+    ends: Ints  # update at the end of each episode, after a 0 for the start (n_episodes + 1,)
+    names: tuple[str, ...]  # of the inputs and outputs, numbered as in observations and actions
 
     @classmethod
     def of(cls, record: Record) -> Self:
