@@ -101,13 +101,9 @@ class _GrowingEstimator(BaseEstimator):
 
     def _start(self, n_inputs: int, n_outputs: int, interval: int, seed: int, size: int) -> Learner:
         """Return a learner of features and a constant, whose outputs are linear."""
-        rules = PlasticityConfig(
-            growth=BestCandidate(candidate_sources=SOURCES),
-            pruning=Contribution(dense_until=RISEN),
-            interval=interval,
-            size=size,
-            window=1,
-        )
+        kinds: Any = {"growth": BestCandidate(candidate_sources=SOURCES)}
+        kinds |= {"pruning": Contribution(dense_until=RISEN)}
+        rules = PlasticityConfig(**kinds, interval=interval, size=size, window=1)
         how: Any = {"learning_rate": self.learning_rate, "averaging": AVERAGED}
         return Learner(n_inputs, n_outputs, plasticity=rules, seed=seed, loss=self._loss, **how)
 

@@ -19,14 +19,8 @@ from smgrnn.tasks.facts import Facts, Mirror, Setting
 
 CODE = 1
 GRAVITY = 9.8
-PHYSICS = {
-    "link_length_1": 1.0,
-    "link_mass_1": 1.0,
-    "link_mass_2": 1.0,
-    "link_com_pos_1": 0.5,
-    "link_com_pos_2": 0.5,
-    "link_moi": 1.0,
-}
+PHYSICS = {"link_length_1": 1.0, "link_mass_1": 1.0, "link_mass_2": 1.0}
+PHYSICS |= {"link_com_pos_1": 0.5, "link_com_pos_2": 0.5, "link_moi": 1.0}
 """The physics by Gymnasium's names; no equation has the length of the second link."""
 TIME_STEP = 0.2
 MOST_SPIN_1 = 4 * math.pi

@@ -16,14 +16,8 @@ from smgrnn.kernels import inlined
 from smgrnn.tasks.facts import Facts, Mirror, Setting
 
 CODE = 0
-PHYSICS = {
-    "gravity": 9.8,
-    "masscart": 1.0,
-    "masspole": 0.1,
-    "length": 0.5,
-    "force_mag": 10.0,
-    "tau": 0.02,
-}
+PHYSICS = {"gravity": 9.8, "masscart": 1.0, "masspole": 0.1, "length": 0.5}
+PHYSICS |= {"force_mag": 10.0, "tau": 0.02}
 """The physics by Gymnasium's names: `length` is half of the pole, `tau` the time of a step."""
 MOST_POSITION = 2.4
 MOST_ANGLE = 12 * 2 * math.pi / 360  # 12 degrees

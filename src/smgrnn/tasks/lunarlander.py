@@ -5,14 +5,8 @@ from smgrnn.tasks.facts import Facts, Mirror
 LUNARLANDER = Facts(
     id="LunarLander-v3",
     inputs=(
-        "x",
-        "y",
-        "velocity in x",
-        "velocity in y",
-        "angle",
-        "angular velocity",
-        "left leg down",
-        "right leg down",
+        *("x", "y", "velocity in x", "velocity in y"),
+        *("angle", "angular velocity", "left leg down", "right leg down"),
     ),
     outputs=("nothing", "left engine", "main engine", "right engine"),
     max_steps=1000,
