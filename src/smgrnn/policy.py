@@ -12,20 +12,13 @@ from smgrnn.arrays import Floats, from_arrays, to_arrays
 from smgrnn.config import LearningConfig, NetworkConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player, real_numbers
-from smgrnn.errors import (
-    ConfigError,
-    FileFormatError,
-    GraphError,
-    ShapeError,
-    plain,
-    reason,
-)
+from smgrnn.errors import ConfigError, GraphError, ShapeError, plain
 from smgrnn.graph.drawing import network_html
 from smgrnn.graph.files import graph_arrays, network_content, network_graph, network_settings
 from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.state import Graph, check
 from smgrnn.names import Names
-from smgrnn.storage import kind_of, read_arrays, write_arrays
+from smgrnn.storage import describing, kind_of, read_arrays, write_arrays
 from smgrnn.tasks import Task
 
 NETWORK_KINDS = ("network", "learner", "policy")
@@ -283,7 +276,7 @@ class Kept(NamedTuple):
 def read_policy(path: str | Path) -> Policy:
     """Return what `Policy.save` wrote."""
     content, arrays = read_arrays(path, "policy")
-    try:
+    with describing(path, "policy"):
         config, names = network_settings(content["network"])
         task, student = Task.from_dict(content["task"]), content["student"]
         if not isinstance(student, str) or plain(student) != student:
@@ -293,8 +286,6 @@ def read_policy(path: str | Path) -> Policy:
             scales = from_arrays(Normalisation, arrays, "normalisation.")
         about: Any = {"student": student, "normalisation": scales, "names": names}
         return Policy(network_graph(arrays), config, task, **about)
-    except Exception as error:  # a stranger may have made it, so anything can be in it
-        raise FileFormatError(f"{path} does not describe a policy ({reason(error)}).") from error
 
 
 def read_network(path: str | Path) -> Learner | Kept:
@@ -302,11 +293,9 @@ def read_network(path: str | Path) -> Learner | Kept:
     if kind_of(path) == "learner":
         return Learner.load(path)
     content, arrays = read_arrays(path, "network")
-    try:
+    with describing(path, "network"):
         config, names = network_settings(content)
         return Kept(config, network_graph(arrays), names, log_from(arrays))
-    except Exception as error:  # a stranger may have made it, so anything can be in it
-        raise FileFormatError(f"{path} does not describe a network ({reason(error)}).") from error
 
 
 def scale_action(task: Task, outputs: Any) -> Any:

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from smgrnn.arrays import Arrays
-from smgrnn.errors import ConfigError, FileFormatError
+from smgrnn.errors import ConfigError, FileFormatError, reason
 
 if sys.platform != "win32":
     import fcntl
@@ -253,6 +253,15 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], Arrays]:
             raise FileFormatError(f"{path} holds a number out of range, in {name!r}.")
         arrays[name] = array.astype(np.int64) if array.dtype == np.int32 else array
     return header["content"], arrays
+
+
+@contextmanager
+def describing(path: str | Path, kind: str) -> Iterator[None]:
+    """Read a file's content in a block: a stranger may have made it, so anything can be in it."""
+    try:
+        yield
+    except Exception as error:
+        raise FileFormatError(f"{path} does not describe a {kind} ({reason(error)}).") from error
 
 
 def _read_header(path: Path, text: str, kind: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.runs.record import Record
 from smgrnn_paper.evolution import EvolutionCondition
 from smgrnn_paper.evolution.plan import generations_of
-from support.trials import asking, busy, results, tiny
+from support.trials import asking, busy, results, save_often, tiny
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
@@ -58,18 +58,13 @@ def test_the_record_of_an_evolution_has_the_best_of_each_generation(store: Store
     assert record.started == (generations.n_nodes[0], generations.n_edges[0])
 
 
-def save_often(store: Store, record: Record, n: int) -> None:
-    for _ in range(n):
-        store.save(record)
-
-
 def test_two_processes_may_save_the_same_record_while_a_third_reads(
     store: Store, record: Record
 ) -> None:
     store.save(record)
     n_read = 0
     with LocalProcesses(2) as processes:
-        saving = [processes.submit(save_often, store, record, 50) for _ in range(2)]
+        saving = [processes.submit(save_often, store, record, 25) for _ in range(2)]
         while not all(future.done() for future in saving):
             assert results(store.load(record.plan.key())) == results(record)
             n_read += 1

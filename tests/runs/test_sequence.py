@@ -169,7 +169,7 @@ def test_a_sequence_that_fails_at_once_leaves_nothing_behind(tmp_path: Path) -> 
 
     plans = learned(PLAIN, MIRRORED, episodes=2).plans
     wrong = replace(plans[0], teacher=replace(plans[0].teacher, digest="0" * 64))
-    with pytest.raises(ConfigError, match="begun with another expert"):
+    with pytest.raises(ConfigError, match="began with another expert"):
         Sequence([wrong], tmp_path / "run").train()
     assert not (tmp_path / "run").exists()
     with pytest.raises(ConfigError, match=r"Enough\."):

@@ -18,7 +18,7 @@ from support.exports import STRICT, tool
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [GrowingClassifier(max_iter=30), GrowingRegressor(max_iter=30)]
+    [GrowingClassifier(max_iter=12), GrowingRegressor(max_iter=12)]
 )
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
     check(estimator)

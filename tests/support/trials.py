@@ -1,7 +1,4 @@
-"""Tiny experiments to test with, and executors that do what tests ask of them.
-
-Worker processes import this module, so it imports nothing that is slow.
-"""
+"""Tiny experiments to test with, and executors that do what tests ask of them."""
 
 import os
 import time
@@ -10,7 +7,7 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
-from smgrnn.batch import AnyCondition, Condition, Experiment
+from smgrnn.batch import AnyCondition, Condition, Experiment, Store
 from smgrnn.batch.runner import Failure, attempt, execute
 from smgrnn.experts import Expert, write_expert
 from smgrnn.runs.record import Record
@@ -93,6 +90,11 @@ def hang_once(folder: Path, *args: Any) -> Any:
         partial.rename(told)
         time.sleep(PATIENCE)
     return execute(*args)
+
+
+def save_often(store: Store, record: Record, n: int) -> None:
+    for _ in range(n):
+        store.save(record)
 
 
 class UnspeakableError(Exception):

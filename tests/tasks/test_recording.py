@@ -211,7 +211,7 @@ def test_a_run_goes_on_with_its_recording_and_no_other(tmp_path: Path) -> None:
     Run.resume(tmp_path / "stopped").train()
     assert contents(tmp_path / "stopped") == contents(tmp_path / "whole")
     write(path, observations=OBSERVATIONS, actions=1 - CHOICES)
-    with pytest.raises(ConfigError, match="begun with another expert"):
+    with pytest.raises(ConfigError, match="began with another expert"):
         Run.resume(tmp_path / "whole").train()
     with pytest.raises(ConfigError, match="has changed since the run began"):
         evaluate(Record.load(tmp_path / "whole"), 1)

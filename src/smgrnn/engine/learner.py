@@ -20,12 +20,10 @@ from smgrnn.engine.state import LEARNED, LearnerState, carry_state, make_handle,
 from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
 from smgrnn.errors import (
     ConfigError,
-    FileFormatError,
     GrowthLimitWarning,
     NonFiniteError,
     ShapeError,
     known_arguments,
-    reason,
     short,
 )
 from smgrnn.graph.drawing import NamedNetwork
@@ -46,7 +44,7 @@ from smgrnn.rules.history import TOTAL, alike
 from smgrnn.rules.rule import follows_size, frozen
 from smgrnn.rules.size import Aim
 from smgrnn.seeding import dump_generator, restore_generator, stream
-from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.storage import describing, read_arrays, write_arrays
 from smgrnn.validation import Count, Probability, checked
 
 Made = TypeVar("Made", bound="Learner")
@@ -503,7 +501,7 @@ class Learner(NamedNetwork):
         2
         """
         content, arrays = read_arrays(path, "learner")
-        try:
+        with describing(path, "learner"):
             config, names = network_settings(content["network"])
             learning = LearningConfig.from_dict(content["learning"])
             rules = plasticity or PlasticityConfig.from_dict(content["plasticity"])
@@ -512,10 +510,6 @@ class Learner(NamedNetwork):
             learner.restore(arrays)
             learner.log = log_from(arrays)
             learner.names, learner.loss = names, float(content["loss"])
-        except Exception as error:  # a stranger may have made it, so anything can be in it
-            raise FileFormatError(
-                f"{path} does not describe a learner ({reason(error)})."
-            ) from error
         return learner
 
     def __reduce__(self) -> tuple[Any, ...]:

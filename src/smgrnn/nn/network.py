@@ -21,12 +21,10 @@ from smgrnn.config import USUAL_PRESET, in_own_loop
 from smgrnn.errors import (
     AttachmentError,
     ConfigError,
-    FileFormatError,
     GraphError,
     NonFiniteError,
     ShapeError,
     known_arguments,
-    reason,
     short,
 )
 from smgrnn.graph.drawing import NamedNetwork
@@ -42,7 +40,7 @@ from smgrnn.learning.settings import AnyLearningRule, LearningConfig, LearningNu
 from smgrnn.nn.credit import COMPILED, Call, CompiledMoments, Moments, credited, gradient_through
 from smgrnn.rules.rule import frozen
 from smgrnn.seeding import stream
-from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.storage import describing, read_arrays, write_arrays
 from smgrnn.validation import checked
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -504,16 +502,12 @@ class SMGrNN(NamedNetwork, nn.Module):
     def load(cls, path: str | Path) -> Self:
         """Read a network that `save` wrote."""
         content, arrays = read_arrays(path, "network")
-        try:
+        with describing(path, "network"):
             config, names = network_settings(content)
             dtype = torch.as_tensor(arrays["weight"]).dtype
             network = cls(**vars(config), graph=network_graph(arrays), dtype=dtype)
             network.names, network.log = names, log_from(arrays)
-            return network
-        except Exception as error:  # a stranger may have made it, so anything can be in it
-            raise FileFormatError(
-                f"{path} does not describe a network ({reason(error)})."
-            ) from error
+        return network
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy takes over; refuse AveragedModel, which cannot follow edits."""

@@ -12,7 +12,7 @@ import numpy as np
 from smgrnn.arrays import Arrays, from_arrays
 from smgrnn.config import NetworkConfig
 from smgrnn.episodes.table import Episodes, Snapshots
-from smgrnn.errors import ConfigError, FileFormatError, plain, reason
+from smgrnn.errors import ConfigError, FileFormatError, plain
 from smgrnn.graph.edit import Cause, Operation
 from smgrnn.graph.log import Edits
 from smgrnn.graph.state import Graph
@@ -23,7 +23,7 @@ from smgrnn.runs.plan import Plan, find_plan, require
 from smgrnn.runs.polish import Polish
 from smgrnn.runs.smallest import Search
 from smgrnn.runs.stage_scores import check_stage_scores
-from smgrnn.storage import read_arrays
+from smgrnn.storage import describing, read_arrays
 from smgrnn.validation import Finite, NonNegative, Whole, checked
 
 MODEL = "model.safetensors"
@@ -119,10 +119,8 @@ def read_record(path: Path) -> dict[str, Any]:
         where = "here" if path == Path() else f"in {path}"
         raise FileFormatError(f"There is no run {where}.")
     content, arrays = read_arrays(file, KIND)
-    try:
+    with describing(file, "run"):
         return _read_fields(content, arrays)
-    except Exception as error:  # the file may be forged
-        raise FileFormatError(f"{file} does not describe a run ({reason(error)}).") from error
 
 
 def _read_fields(content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
