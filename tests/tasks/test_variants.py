@@ -96,7 +96,7 @@ def test_a_wrong_variant_is_refused_in_one_sentence(name: str, sentence: str) ->
 
 def test_a_mirrored_task_mirrors_its_teacher() -> None:
     tasks = [find_task(id) for id in ("CartPole-v1", "CartPole-v1,mirrored")]
-    experts = [find_expert(None, task) for task in tasks]
+    experts = [find_expert(None, task)[1] for task in tasks]
     identity, teacher = find_teacher(None, find_task("Acrobot-v1,mirrored,cue=2of2"))
     assert find_teacher_again(identity, find_task("Acrobot-v1,mirrored,cue=2of2")) == teacher
     plain, mirrored = (evaluate_expert(*pair, 3) for pair in zip(experts, tasks, strict=True))
@@ -106,17 +106,17 @@ def test_a_mirrored_task_mirrors_its_teacher() -> None:
 
 def test_a_teacher_does_not_see_the_cue() -> None:
     task, rng = find_task("CartPole-v1,cue=1of2"), np.random.default_rng(0)
-    plain, blind = find_expert(None, find_task("CartPole-v1")), find_expert(None, task)
+    plain, blind = (find_expert(None, each)[1] for each in (find_task("CartPole-v1"), task))
     for row in rng.normal(size=(50, 4)):
         assert blind.action([*row, *rng.normal(size=2)]) == plain.action(row)
-    asked = find_expert(lambda observation: len(observation) == 4, task)
+    _, asked = find_expert(lambda observation: len(observation) == 4, task)
     assert asked.action(np.zeros(6)) == 1
 
 
 @pytest.mark.parametrize("id", ["CartPole-v1,gravity=20", "Acrobot-v1,link_mass_2=2"])
 def test_teachers_of_variants_return_what_is_recorded_of_them(id: str) -> None:
     task = find_task(id)
-    returns = evaluate_expert(find_expert(None, task), task)
+    returns = evaluate_expert(find_expert(None, task)[1], task)
     assert (returns.mean(), returns.std()) == pytest.approx(task.teacher_score, abs=0.01)
 
 

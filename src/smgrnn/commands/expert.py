@@ -25,7 +25,7 @@ def _evaluate(args: Namespace, output: Output) -> None:
     import_from_here(args.task, args.expert)
     checked(args.episodes, Count, "--episodes")
     task = find_task(args.task)
-    returns = evaluate_expert(find_expert(args.expert, task), task, args.episodes)
+    returns = evaluate_expert(find_expert(args.expert, task)[1], task, args.episodes)
     what = f"{args.task}, expert {args.expert or 'of the package'}"
     print_scores([(what, returns, {})], output)
 

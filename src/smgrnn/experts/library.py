@@ -121,19 +121,15 @@ def load_expert(name_or_path: str | Path) -> Expert:
     return _load(*_identify(name_or_path))
 
 
-def find_expert(source: ExpertSource | None, task: Task) -> Teacher:
-    """Return an expert as a task needs it; the default one of the task if there is no source.
+def find_expert(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher]:
+    """Return an expert as a task needs it, and its identity; without a source the default one.
 
     A name is that of a function, as `module:function`, or anything that `load_expert` takes.
 
     >>> from smgrnn.tasks import find_task
-    >>> find_expert(None, find_task("CartPole-v1,mirrored,cue=1of2"))
+    >>> find_expert(None, find_task("CartPole-v1,mirrored,cue=1of2"))[1]
     Expert(6-2048-2)
     """
-    return _find(source, task)[1]
-
-
-def _find(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Teacher]:
     if task.is_supervised:
         raise ExpertError(f"{task.id!r} is learned from examples and takes no expert.")
     found: Teacher
@@ -160,7 +156,7 @@ def find_teacher(source: ExpertSource | None, task: Task) -> tuple[TeacherId, Te
         return TeacherId(kind="examples", name=task.recording or task.id, digest=digest), None
     if source is None and task.teacher_score is not None:
         warn_if_weak(task, task.teacher_score[0])
-    return _find(source, task)
+    return find_expert(source, task)
 
 
 def find_teacher_again(

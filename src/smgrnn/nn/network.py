@@ -258,11 +258,7 @@ class SMGrNN(NamedNetwork, nn.Module):
         return output, free
 
     def _iterate(
-        self,
-        weight: Tensor,
-        clamped: Tensor,
-        free: Tensor,
-        moments: Moments | CompiledMoments | None = None,
+        self, weight: Tensor, clamped: Tensor, free: Tensor, moments: Any = None
     ) -> tuple[Tensor, Tensor]:
         """Run K iterations; return the states and the sums that they end with."""
         n_outputs = self.config.n_outputs

@@ -71,7 +71,7 @@ def first_scores(plan: Plan, policy: Policy) -> Floats:
 def _ends(id: str) -> tuple[float, float]:
     """Return the mean returns of a random policy and of a task's teacher."""
     task = find_task(id)
-    teacher, random = expert_and_chance(find_expert(None, task), task)
+    teacher, random = expert_and_chance(find_expert(None, task)[1], task)
     if task.teacher_score is None:
         warn_if_weak(task, teacher)
     return random, teacher
