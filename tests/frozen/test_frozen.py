@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from frozen.bare import BARE
-from frozen.runs import OF_LEARNING, OF_PLASTICITY, OF_RULES, RUNS
+from frozen.runs import OF_LEARNING, OF_PLASTICITY, OF_RULES, OF_STUDENTS, RUNS
 from frozen.values import DIGESTS, frozen, records
 from smgrnn.config import Method, Student
 from smgrnn.learning import LEARNING, OPTIMIZERS
@@ -28,8 +28,11 @@ BOTH = [
     name
     for name, (task, options) in RUNS.items()
     if isinstance(task, str) and task.partition(",")[0] in COMPILED
+    if name not in OF_RULES | OF_STUDENTS  # a rule does not know who plays; others have its task
     if not {"method", "start", "normalise", "folder"} & set(options)  # which differ in snapshots
+    if "keep" not in options  # which plays hundreds of episodes more
 ]
+"""Runs on each task, of each student and with each setting, to train in Gymnasium too."""
 ONLY_PRUNED = {f"growth none, K = {k}" for k in (1, 2)} | {
     "growth candidates, K = 1",  # which hears of none
     "only orphans",
