@@ -14,18 +14,8 @@ from smgrnn.graph.propagation import Net
 from smgrnn.graph.settings import NetworkConfig, NetworkNumbers
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
-from smgrnn.learning.settings import (
-    BACKPROP,
-    CROSS_ENTROPY,
-    FEEDBACK,
-    HEBBIAN,
-    MSE,
-    ONE_HOT,
-    OUTPUTS,
-    PLUS_MINUS,
-    LearningConfig,
-    LearningRule,
-)
+from smgrnn.learning import settings as codes
+from smgrnn.learning.settings import LearningConfig, LearningRule
 from smgrnn.machine import check_memory
 from smgrnn.seeding import stream
 
@@ -104,7 +94,7 @@ def output_error(
     """
     first, last = network.n_inputs, network.n_inputs + network.n_outputs
     row, loss = trace.shape[0] - 1, 0.0
-    if kind == CROSS_ENTROPY:
+    if kind == codes.CROSS_ENTROPY:
         largest, total = trace[row, first], 0.0
         for node in range(first, last):
             largest = max(largest, trace[row, node])
@@ -115,12 +105,12 @@ def output_error(
             adjoint[0, node] /= total
         adjoint[0, first + label] -= 1.0
         return float(np.log(total) - (trace[row, first + label] - largest))
-    if kind not in (MSE, ONE_HOT, PLUS_MINUS):
+    if kind not in (codes.MSE, codes.ONE_HOT, codes.PLUS_MINUS):
         return np.nan
-    others = 0.0 if kind == ONE_HOT else -1.0
+    others = 0.0 if kind == codes.ONE_HOT else -1.0
     for node in range(first, last):
         choice = 1.0 if node == first + label else others
-        goal = target[node - first] if kind == MSE else choice
+        goal = target[node - first] if kind == codes.MSE else choice
         error = trace[row, node] - goal
         adjoint[0, node] = 2.0 * error / (last - first)
         loss += error * error
@@ -256,15 +246,15 @@ def _modulate(seen: Pass) -> None:
 @inlined
 def give_credit(code: int, seen: Pass) -> None:
     """Write the gradient of every edge by the learning rule with this code."""
-    if code == BACKPROP:
+    if code == codes.BACKPROP:
         if seen.trace.shape[0] > 2:
             seen.gradient[:] = 0.0
         backward_call(seen, seen.trace, seen.net.weight, 0, True, False)
-    elif code == FEEDBACK:
+    elif code == codes.FEEDBACK:
         _align(seen)
-    elif code == HEBBIAN:
+    elif code == codes.HEBBIAN:
         _modulate(seen)
-    elif code == OUTPUTS:
+    elif code == codes.OUTPUTS:
         teach_outputs(seen)
 
 
