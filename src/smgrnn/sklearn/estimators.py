@@ -151,8 +151,8 @@ class _GrowingEstimator(BaseEstimator):
                 if since >= self.n_iter_no_change:
                     break
         if best is not None:
-            kept: Any = {"learning": learner.learning, "plasticity": learner.plasticity}
-            learner = Learner(**vars(learner.config), **kept, graph=best)
+            same: Any = {"learning": learner.learning, "plasticity": learner.plasticity}
+            learner = Learner(**vars(learner.config), **same, graph=best)
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self.validation_scores_ = scores if self.early_stopping else None
         self._take(learner)
