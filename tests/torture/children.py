@@ -29,8 +29,9 @@ class Ended(NamedTuple):
     is_hung: bool
 
 
-GOOD = ("same", "refused", "worked")
-"""The end of an undisturbed run; a sentence; what was odd was taken for what it is."""
+GOOD = ("same", "refused", "worked", "missed")
+"""The end of an undisturbed run; a sentence; what was odd was taken for what it is; a command had
+ended before it could be killed."""
 
 
 class Found(NamedTuple):
@@ -52,6 +53,13 @@ def misbehaviour(ended: Ended) -> Found | None:
     if len(text.splitlines()) > 20:  # no sentence but a flood
         return Found("wordy", text[:300])
     return None
+
+
+def sentence(ended: Ended) -> Found | None:
+    """Return a refusal that is no sentence, with a hint at most; None for any other end."""
+    is_refused = ended.code and not ended.is_struck
+    is_wordy = is_refused and not 1 <= len(ended.err.strip().splitlines()) <= 2
+    return Found("wordy", ended.err[-300:]) if is_wordy else None
 
 
 class Child:

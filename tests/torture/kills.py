@@ -42,9 +42,10 @@ def two_at_once(kind: str, rng: Random, bench: Bench) -> list[Found]:
     """Stop a command at a call on files, run another to its end, and let the first go on.
 
     Of two runs that begin in one folder, or go on with it, one has it and the other is refused; two
-    drivers fill one store together.
+    drivers fill one store together; a study or a sequence that is begun twice is finished once.
     """
-    names = {"begin": ("distill", "evolve, neat"), "resume": ("distill",), "store": ("reproduce",)}
+    names = {"begin": ("distill", "evolve, neat", "sequence"), "twice": ("tune", "sequence")}
+    names |= {"resume": ("distill",), "store": ("reproduce",)}
     resumes = kind == "resume"
     work = rng.choice(
         [e for e in bench.works if e.name in names[kind] and (e.way == "--resume") == resumes]
@@ -66,7 +67,8 @@ def two_at_once(kind: str, rng: Random, bench: Bench) -> list[Found]:
     if found := next(filter(None, map(misbehaviour, ended)), None):
         return [found]
     winners = [each for each, end in zip(works, ended, strict=True) if end.code == 0]
-    if len(winners) != (2 if kind == "store" else 1):
+    expected = {"store": (2,), "twice": (1, 2)}.get(kind, (1,))
+    if len(winners) not in expected:
         codes = ", ".join(f"{each.code} {each.err}" for each in ended)
         return [Found("lost", f"{work.name}, stopped at call {stop}: {codes}")]
     return [compared(end_of(folder), bench.undisturbed(winners[0]).end)]

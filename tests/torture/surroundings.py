@@ -11,6 +11,8 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -37,7 +39,29 @@ USES = [
     *(("export", OUT, "--to", to) for to in ("c", "json", "graphml")),
     ("compare", OUT),
 ]
-TRAPS = ("importlib", "multiprocessing", "loky", "pkgutil", "pickle", "json", "numpy", "yaml")
+BRIEF = ("--episodes", "4", "--held-out", "1")
+STUDY = ("--over", "frugal", "--trials", "2", "--batch", "2", "--jobs", "2", "--seeds", "1")
+COMMANDS: list[tuple[str, ...]] = [
+    *USES,
+    ("distill", "CartPole-v1", *BRIEF, "--live"),
+    ("distill", "xor", *BRIEF),
+    ("sequence", "CartPole-v1", "CartPole-v1,gravity=20", *BRIEF),
+    ("tune", "xor", *STUDY, *BRIEF),
+    ("evolve", "CartPole-v1", "--rollouts", "12", "--population", "6", "--method", "neat"),
+    ("frontier", OUT),
+    *(("export", OUT, "--to", to) for to in ("onnx", "micropython", "arduino")),
+    *(("view", OUT, "--record", f"{OUT}.gif"), ("list",), ("list", OUT), ("settings",)),
+    *(("expert", "list"), ("expert", "evaluate", "CartPole-v1", "--episodes", "2")),
+]
+"""Commands for the folder of a stranger, about a run that lies elsewhere."""
+SETTINGS_FILES = {
+    ".numba_config.yaml": "cache_dir: {0}/cache\nchrome_trace: {0}/trace\ndisable_jit: 1\n",
+    "matplotlibrc": "backend: module://json\n",
+    "smgrnn.mplstyle": "backend: module://json\n",
+    **dict.fromkeys(["bokeh.yaml", "dask.yaml", "distributed.yaml", ".optuna"], "{{"),
+    **dict.fromkeys(["setup.cfg", "pyproject.toml", ".env", "pyvenv.cfg"], "{{home = {0}"),
+}
+"""Settings that some package reads somewhere: none may be read from here."""
 REQUESTS = ["/", "/moment", "/moment?after=1", "//[", "http://[/", "/\0", "*", "/%", "?", "/é"]
 
 
@@ -105,27 +129,31 @@ def forged_number(rng: Random, bench: Bench) -> list[Found]:
 
 def hostile_folder(rng: Random, bench: Bench) -> list[Found]:
     """Run a command in a folder that is full of modules and settings of a stranger."""
-    folder, work = bench.new_folder(), rng.choice(bench.works)
+    folder, run = bench.new_folder(), bench.new_folder() / OUT
+    work = next(each for each in bench.works if each.name == "distill")
+    Child(command(work.words), run.parent).wait()
     mark = folder.with_name(f"{folder.name}.trapped")
-    for name in TRAPS:
-        (folder / f"{name}.py").write_text(f"open({str(mark)!r}, 'w')")
-    (folder / ".numba_config.yaml").write_text(f"cache_dir: {folder}\ndisable_jit: 1\n")
-    (folder / "matplotlibrc").write_text("backend: module://json\n")
-    words = [word for word in work.words if word != "--quiet"]
-    if work.name == "reproduce":  # which other processes do not know
-        words = ["tune", "xor", "--over", "frugal", "--trials", "2", "--batch", "2", "--jobs", "2"]
-        words += ["--seeds", "1", "--episodes", "4", "--held-out", "1", "--out", OUT]
+    modules = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize"}
+    for name in filter(str.isidentifier, modules | {"usercustomize"}):
+        (folder / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').write(__file__)")
+    for name, content in SETTINGS_FILES.items():
+        (folder / name).write_text(content.format(folder))
+    words = rng.choice([tuple(word for word in each if word != "--quiet") for each in COMMANDS])
+    start = rng.choice([("-P", "-m", "smgrnn"), (str(Path(sys.executable).with_name("smgrnn")),)])
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "smgrnn", *words],
+        [sys.executable, *start, *(str(run) if word == OUT else word for word in words)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(Path(smgrnn.__file__).parents[1])},
         capture_output=True,
         text=True,
         check=False,
     )
-    if mark.exists():
-        return [Found("ran code", f"{work.name}: {mark.read_text()}")]
-    return [Found("same") if done.returncode == 0 else Found("stuck", done.stderr[-500:])]
+    for obeyed in filter(Path.exists, (mark, folder / "cache", folder / "trace")):
+        said = obeyed.read_text() if obeyed.is_file() else obeyed.name
+        return [Found("ran code", f"{start[-1]} {words}: {said}")]
+    if done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1:
+        return [Found("refused")]
+    return [Found("worked") if done.returncode == 0 else Found("crash", done.stderr[-500:])]
 
 
 class _StopError(Exception):
@@ -186,6 +214,8 @@ def threads_on_one_learner(rng: Random, bench: Bench) -> list[Found]:
                     lambda: learner.graph.edges(),
                     learner.end_episode,
                     lambda: learner.restore(learner.arrays()),
+                    lambda: deepcopy(learner),
+                    lambda: learner.save(f"learner-{seed}"),
                 ]
                 with suppress(ConfigError):
                     own.choice(calls)()
@@ -218,7 +248,8 @@ def odd_requests(rng: Random, bench: Bench) -> list[Found]:
                     while page.recv(2**16):
                         pass
 
-    return [_quiet(Child(serve, folder))]
+    found = _quiet(Child(serve, folder))
+    return [found] * (len(asked) if found.outcome == "same" else 1)
 
 
 def _quiet(child: Child) -> Found:

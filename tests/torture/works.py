@@ -53,6 +53,8 @@ class Bench:
         folder.mkdir(parents=True)
         self.works = [each for each in _works(folder) if is_long or each.name in SHORT]
         self._undisturbed: dict[tuple[str, ...], Undisturbed] = {}
+        self.kinds: list[Any] = []
+        """Whole files of every kind, once they are asked for."""
         self._n = 0
 
     def new_folder(self) -> Path:
@@ -87,6 +89,8 @@ def _works(folder: Path) -> list[Work]:
     xor = ("distill", "xor", *short, "--select", "return")
     size = ("--rollouts", "24", "--population", "6", "--held-out", "2")
     evolve = ("evolve", "CartPole-v1", "--quiet", *size, "--out", OUT)
+    study = ("--over", "frugal", "--trials", "2", "--batch", "2", "--seeds", "1")
+    brief = ("--episodes", "4", "--held-out", "2", "--jobs", "1", "--quiet", "--out", OUT)
     reproduce = ("reproduce", EXPERIMENT, "--jobs", "1", "--store", STORE, "--quiet")
     STUDIES[EXPERIMENT] = trials.asking(
         {"cartpole": trials.tiny(folder, held_out=2), "busy": trials.busy(folder, held_out=2)},
@@ -103,6 +107,7 @@ def _works(folder: Path) -> list[Work]:
         ),
         Work("evolve, neat", (*evolve, "--method", "neat")),
         Work("evolve, ndp", (*evolve, "--method", "ndp")),
+        Work("tune", ("tune", "xor", *study, *brief)),
         Work("reproduce", reproduce),
     ]
 
@@ -115,8 +120,12 @@ def end_of(folder: Path) -> dict[str, Any]:
         found[name] = contents(run)
         for table in run.glob("generations.csv"):
             found[f"{name} generations"] = table.read_bytes()
-    for path in sorted((folder / STORE).rglob("*.safetensors")):
-        found[path.name] = trials.results(Store(folder / STORE).load(path.stem))
+    for store in (folder / STORE, folder / OUT / STORE):
+        for path in sorted(store.rglob("*.safetensors")):
+            found[path.name] = trials.results(Store(store).load(path.stem))
+    for name in ("study.json", "settings.toml", "trials.csv"):
+        if (folder / OUT / name).exists():
+            found[name] = (folder / OUT / name).read_bytes()
     return found
 
 
@@ -179,7 +188,9 @@ def endure(
         if lost:
             return [lost]
         if ended.code == 0:  # it was done before it could be disturbed
-            return [compared(end_of(folder), bench.undisturbed(work).end)] * n
+            found = compared(end_of(folder), bench.undisturbed(work).end)
+            is_missed = not n and found.outcome == "same"
+            return [Found("missed")] if is_missed else [found] * max(n, 1)
         if not ended.is_struck:
             return [Found("stuck", f"{work.name}, {work.way}: {ended.err.strip()[-300:]}")]
     return [settled(bench, work, folder)] * n
