@@ -17,7 +17,7 @@ from smgrnn.config import USUAL_PRESET, in_own_loop
 from smgrnn.engine.player import Player, real_numbers, widen
 from smgrnn.engine.protection import protection
 from smgrnn.engine.state import LEARNED, LearnerState, carry_state, make_handle, start_state
-from smgrnn.engine.steps import Rows, act_step, end_episode_once, learn_once, learn_rows
+from smgrnn.engine.steps import Handle, Rows, act_step, end_episode_once, learn_once, learn_rows
 from smgrnn.errors import (
     ConfigError,
     GrowthLimitWarning,
@@ -34,7 +34,6 @@ from smgrnn.graph.log import EditLog, log_from
 from smgrnn.graph.settings import NetworkNumbers, Readout
 from smgrnn.graph.state import Graph, check
 from smgrnn.interrupts import interrupts_deferred
-from smgrnn.kernels import Handle
 from smgrnn.learning.credit import KEPT, NEXT, check_window
 from smgrnn.learning.optimizers import averaged, rate_at
 from smgrnn.learning.settings import LearningConfig
