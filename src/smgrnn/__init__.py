@@ -8,16 +8,18 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smgrnn.engine import Learner
-    from smgrnn.errors import SmgrnnError
-    from smgrnn.graph import Graph, GraphEdit
-    from smgrnn.nn import SMGrNN, StructuralPlasticity
-    from smgrnn.policy import Policy
-    from smgrnn.runs.evaluation import evaluate
-    from smgrnn.runs.record import load
-    from smgrnn.runs.run import Run
-    from smgrnn.runs.sequences import sequence
-    from smgrnn.runs.start import distill
+    from smgrnn.engine import Learner as Learner
+    from smgrnn.errors import SmgrnnError as SmgrnnError
+    from smgrnn.graph import Graph as Graph
+    from smgrnn.graph import GraphEdit as GraphEdit
+    from smgrnn.nn import SMGrNN as SMGrNN
+    from smgrnn.nn import StructuralPlasticity as StructuralPlasticity
+    from smgrnn.policy import Policy as Policy
+    from smgrnn.runs.evaluation import evaluate as evaluate
+    from smgrnn.runs.record import load as load
+    from smgrnn.runs.run import Run as Run
+    from smgrnn.runs.sequences import sequence as sequence
+    from smgrnn.runs.start import distill as distill
 
 __version__ = "0.3.0"
 
@@ -36,20 +38,7 @@ _HOMES = {
     "sequence": "runs.sequences",
 }
 
-__all__ = [
-    "Graph",
-    "GraphEdit",
-    "Learner",
-    "Policy",
-    "Run",
-    "SMGrNN",
-    "SmgrnnError",
-    "StructuralPlasticity",
-    "distill",
-    "evaluate",
-    "load",
-    "sequence",
-]
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

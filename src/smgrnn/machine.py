@@ -2,7 +2,6 @@
 
 import os
 import sys
-from math import inf
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -12,8 +11,11 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def check_memory(n_bytes: float, what: str) -> None:
-    """Refuse sizes that exceed the memory of the machine."""
-    most = machine_memory()
+    """Refuse sizes that exceed the memory of the machine, where that is known."""
+    try:
+        most = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return
     if n_bytes > most:
         raise ConfigError(
             f"{what} would take {in_words(n_bytes)} of memory; this machine has {in_words(most)}."
@@ -29,14 +31,6 @@ def check_archive(path: Path) -> None:
             f"{path} would unpack to {in_words(n_bytes)}, over a hundred times its size. Save it "
             f"uncompressed."
         )
-
-
-def machine_memory() -> float:
-    """Return the memory of this machine in bytes; infinity where it is unknown."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return inf
 
 
 def in_words(n_bytes: float) -> str:

@@ -47,6 +47,14 @@ def check_folder_of(path: Path) -> None:
         raise ConfigError(f"{path} cannot be written: its folder is missing or read-only.")
 
 
+def check_place(folder: Path, what: str) -> None:
+    """Refuse a place for new files that is no folder, or one of other content than hidden files."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} exists and is not a folder. Use another --out.")
+    if folder.is_dir() and any(not each.name.startswith(".") for each in folder.iterdir()):
+        raise ConfigError(f"{folder} exists and holds no {what}. Use another --out.")
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn the error of a full disk, or of missing permission, into a one-sentence ConfigError."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,14 @@ OVER = ("--over", "gain=1:10:log", "learning.learning_rate=0.001:0.1:log")
 HERE = ("--trials", 4, "--jobs", 1, "--out", "study")
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run trials in a thread, as a worker process takes seconds to start."""
+    monkeypatch.setattr("smgrnn.commands.tune.find_executor", lambda *_: ThreadPoolExecutor(1))
+
+
 def test_it_leaves_settings_a_front_a_table_and_a_picture(smgrnn: Command, tmp_path: Path) -> None:
+    """The same command finds it all; settings files used to go that never were on the front."""
     said = smgrnn(*TINY, *OVER, *HERE, "--json")
     assert said.code == 0
     found = json.loads(said.out.splitlines()[-1])
@@ -38,7 +46,10 @@ def test_it_leaves_settings_a_front_a_table_and_a_picture(smgrnn: Command, tmp_p
     assert (config.episodes, config.held_out) == (2, 100)
     assert config.gain == found["best"]["settings"].get("gain", 5.0)
 
+    for name in ("9.toml", "mine.toml"):
+        (folder / "front" / name).write_text("")
     again = smgrnn(*TINY, *OVER, *HERE, "--json", "--quiet")
+    assert {path.name for path in (folder / "front").iterdir()} == {*fronts, "mine.toml"}
     assert again.err == ""
     after = json.loads(again.out)
     assert (after["runs"], after["found"]) == (0, found["runs"])
@@ -89,28 +100,17 @@ def test_after_ctrl_c_the_best_so_far_is_reported_too(tmp_path: Path) -> None:
     assert found["trials"] == 16 * math.ceil(found["trials"] / 16) > 0
 
 
-def test_only_files_of_the_front_are_removed(smgrnn: Command, tmp_path: Path) -> None:
-    """Every settings file in the folder of the front used to go that was not on the front."""
-    smgrnn(*TINY, *OVER, *HERE)
-    front = tmp_path / "study" / "front"
-    before = {path.name for path in front.iterdir()}
-    for name in ("9.toml", "mine.toml"):
-        (front / name).write_text("")
-    smgrnn(*TINY, *OVER, *HERE)
-    assert {path.name for path in front.iterdir()} == {*before, "mine.toml"}
-
-
 def test_a_folder_of_other_things_is_refused(smgrnn: Command, tmp_path: Path) -> None:
     (tmp_path / "study" / "front").mkdir(parents=True)
     (tmp_path / "study" / "front" / "1.toml").write_text("mine")
     refusal = refused(smgrnn(*TINY, *OVER, *HERE))
-    assert "study holds other things than a study: choose another --out." in refusal
+    assert "study exists and holds no study. Use another --out." in refusal
     assert [path.name for path in (tmp_path / "study").iterdir()] == ["front"]
     assert (tmp_path / "study" / "front" / "1.toml").read_text() == "mine"
 
 
 def test_a_floor_that_nothing_reaches_is_told_and_leaves_the_preset(
-    smgrnn: Command, tmp_path: Path
+    smgrnn: Command, tmp_path: Path, in_this_process: None
 ) -> None:
     said = smgrnn(*TINY, *OVER, *HERE, "--floor", 501)
     assert said.code == 0

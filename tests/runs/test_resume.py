@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,16 +87,25 @@ def kill_and_repeat(kind: str, where: str, most: int, n_kills: int, **changes: A
     return counts
 
 
-def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
-    """Call `kill_and_repeat` in a process of its own."""
-    command = [sys.executable, __file__, json.dumps([*arguments, changes])]
+@pytest.fixture(scope="module")
+def killed_and_repeated() -> Iterator[Callable[..., list[int]]]:
+    """Return `kill_and_repeat`, called in one process of its own."""
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # of this package and `support`
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
-    assert done.returncode == 0, done.stderr
-    counts: list[int] = json.loads(done.stdout)
-    assert counts == sorted(counts)
-    assert counts[-1] > 0  # it was killed in mid-run
-    return counts
+    ends: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, __file__], env=paths, **ends) as process:
+        questions, answers = process.stdin, process.stdout
+        assert questions is not None
+        assert answers is not None
+        read = answers.readline
+
+        def ask(*arguments: Any, **changes: Any) -> list[int]:
+            print(json.dumps([*arguments, changes]), file=questions, flush=True)
+            counts: list[int] = json.loads(read())
+            assert counts == sorted(counts)
+            assert counts[-1] > 0  # it was killed in mid-run
+            return counts
+
+        yield ask
 
 
 @pytest.mark.parametrize(
@@ -108,7 +118,13 @@ def killed_and_repeated(*arguments: Any, **changes: Any) -> list[int]:
     ],
 )
 def test_a_run_killed_at_random_moments_ends_bit_identical(
-    tmp_path: Path, backend: str, episodes: int, most: int, n_kills: int, changes: dict[str, Any]
+    tmp_path: Path,
+    killed_and_repeated: Callable[..., list[int]],
+    backend: str,
+    episodes: int,
+    most: int,
+    n_kills: int,
+    changes: dict[str, Any],
 ) -> None:
     """Killed by the clock, a run on a busy machine could die before its first checkpoint."""
     changes = {"env_backend": backend, "episodes": episodes, "checkpoint_every": 5, **changes}
@@ -119,7 +135,7 @@ def test_a_run_killed_at_random_moments_ends_bit_identical(
 
 @pytest.mark.parametrize("method", ["neat", "ndp"])
 def test_a_search_killed_at_random_moments_loses_one_generation_and_ends_bit_identical(
-    tmp_path: Path, method: str
+    tmp_path: Path, killed_and_repeated: Callable[..., list[int]], method: str
 ) -> None:
     """It was written when all was over: whatever stopped it before lost it all."""
     changes = {"method": method, "rollouts": 150, "population": 10, "seed": 1}
@@ -212,5 +228,6 @@ def test_an_interrupted_run_is_scored_and_timed_and_keeps_its_expert(tmp_path: P
 
 
 if __name__ == "__main__":
-    *arguments, changes = json.loads(sys.argv[1])
-    print(json.dumps(kill_and_repeat(*arguments, **changes)))
+    for line in sys.stdin:
+        *arguments, changes = json.loads(line)
+        print(json.dumps(kill_and_repeat(*arguments, **changes)), flush=True)

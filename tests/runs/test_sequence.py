@@ -74,13 +74,12 @@ def test_scores_are_held_out_returns_and_stages_are_watched_as_one_run(tmp_path:
         assert sorted(shown) == sorted(record.final.graph.edge_ids)
 
 
-CHILD = """
+FORKING = """
 import os, signal, sys
-from pathlib import Path
 import smgrnn
 from smgrnn.runs.sequences import Sequence
 
-place, moment, settings = sys.argv[1], sys.argv[2], eval(sys.argv[3])
+place, settings = sys.argv[1], eval(sys.argv[2])
 
 
 def die():
@@ -91,22 +90,19 @@ def watch(run):
     stage = 1 if run.plan.origin is None else 2
     if f"{stage} {run.episodes.n}" == moment:
         die()
-    if moment == "ask":
-        print("here", flush=True)
-        sys.stdin.readline()
 
 
-if moment == "between":
-    usual = Sequence.train_next
-    Sequence.train_next = lambda made, *rest: die() if made.records else usual(made, *rest)
-smgrnn.sequence(**settings, out=place, watch=watch)
+for line in sys.stdin:
+    moment, child = line.strip(), os.fork()
+    if not child:
+        if moment == "between":
+            usual = Sequence.train_next
+            Sequence.train_next = lambda made, *rest: die() if made.records else usual(made, *rest)
+        smgrnn.sequence(**settings, out=place, watch=watch)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-"""Learns a sequence, and kills itself when a stage is at an episode, or between two stages."""
-
-
-def child(folder: Path, moment: str, settings: dict[str, Any]) -> subprocess.Popen[str]:
-    words = [sys.executable, "-c", CHILD, str(folder), moment, repr(settings)]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+"""Learns a sequence in children that die when a stage is at an episode, or between two stages."""
 
 
 def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
@@ -115,14 +111,18 @@ def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
     (place / "stage-1").mkdir(parents=True)
     with pytest.raises(FileFormatError, match="holds no stage of a sequence yet"):
         call("view", place, "--no-open")
-    for moment in ("1 20", "between", "2 10"):
-        with child(place, moment, settings) as process:
-            assert process.wait() == -signal.SIGKILL
-        call("view", place, "--no-open")
-        n_left = {"1 20": 1, "between": 1, "2 10": 2}[moment]
-        assert len(Sequence.read(place).records) == n_left
-        page = (place / "growth.html").read_text(encoding="utf-8")
-        assert ("interrupted" in page) == (moment != "between")
+    words = [sys.executable, "-c", FORKING, str(place), repr(settings)]
+    ends: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, **ends) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for moment, n_left in (("1 20", 1), ("between", 1), ("2 10", 2)):
+            print(moment, file=process.stdin, flush=True)
+            assert int(process.stdout.readline()) == -signal.SIGKILL
+            call("view", place, "--no-open")
+            assert len(Sequence.read(place).records) == n_left
+            page = (place / "growth.html").read_text(encoding="utf-8")
+            assert ("interrupted" in page) == (moment != "between")
     again = smgrnn.sequence(**settings, out=place)
     assert fingerprints(again) == fingerprints(whole)
     assert again.returns.tolist() == whole.returns.tolist()
@@ -131,14 +131,12 @@ def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
 def test_one_process_at_a_time_learns_a_sequence(tmp_path: Path) -> None:
     settings = {**SHORT, "tasks": [PLAIN, MIRRORED], "episodes": 4}
     place = tmp_path / "run"
-    with child(place, "ask", settings) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        assert process.stdout.readline() == "here\n"
+
+    def ask(_: Run) -> None:
         with pytest.raises(ConfigError, match="is in use: another process"):
             smgrnn.sequence(**settings, out=place)
-        process.stdin.close()
-        assert process.wait() == 0
+
+    smgrnn.sequence(**settings, out=place, watch=ask)
     files = [each for each in place.rglob("*") if each.is_file()]
     before = {each: each.stat().st_mtime_ns for each in files}
     again = smgrnn.sequence(**settings, out=place)  # finished stages are read and left as they are

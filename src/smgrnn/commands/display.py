@@ -158,9 +158,13 @@ def draw_pictures(record: Record, folder: Path) -> None:
     draw_topology(record, folder / "topology.png")
 
 
-def print_summaries(summaries: list[dict[str, Any]], output: Output) -> None:
+def print_summaries(
+    summaries: list[dict[str, Any]],
+    output: Output,
+    words: Callable[[dict[str, Any]], str] = describe,
+) -> None:
     """Print the figures of runs: a paragraph or an object for each, and a line on all of them."""
-    paragraphs = [describe(summary) for summary in summaries]
+    paragraphs = [words(summary) for summary in summaries]
     if len(summaries) > 1:
         paragraphs.append(describe_all(summaries))
     output.result("\n".join(paragraphs), summaries[0] if len(summaries) == 1 else summaries)

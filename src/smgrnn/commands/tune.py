@@ -20,7 +20,7 @@ from smgrnn.config import USUAL_PRESET, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.pages import figure as style
 from smgrnn.plotting import Figure, save_figure
-from smgrnn.storage import locked, make_folder, write_file, write_files, writing
+from smgrnn.storage import check_place, locked, make_folder, write_file, write_files, writing
 from smgrnn.text import number, quantity
 from smgrnn.tuning.space import find_space
 from smgrnn.tuning.study import Point, Study, Trial
@@ -154,8 +154,7 @@ def _check_identity(path: Path, content: dict[str, Any]) -> None:
     """Write the identity of a study into a new folder; refuse a folder of anything else."""
     folder = path.parent
     if not path.is_file():  # a pipe of a stranger would be waited for
-        if any(not each.name.startswith(".") for each in folder.iterdir()):  # a lock may be there
-            raise ConfigError(f"{folder} holds other things than a study: choose another --out.")
+        check_place(folder, "study")
         write_file(path, json.dumps(content, indent=1).encode())
         return
     try:

@@ -18,7 +18,7 @@ from smgrnn.errors import ConfigError, FileFormatError, short
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 from smgrnn.runs.record_file import MODEL, record_file
-from smgrnn.storage import LOCK, locked, make_folder, remove_empty, write_files
+from smgrnn.storage import LOCK, check_place, locked, make_folder, remove_empty, write_files
 from smgrnn.validation import flatten
 
 SUMMARY = "run.json"
@@ -51,17 +51,11 @@ class RunFolder:
     def find_record(self) -> Record | None:
         """Return the record of the run begun here, if any; refuse a folder with other content.
 
-        A run that was killed during its first save has left partial files only.
+        A run that was killed during its first save has left partial files only, which are hidden.
         """
-        if not self.path.exists():
-            return None
-        if not self.path.is_dir():
-            raise ConfigError(f"{self.path} exists and is not a folder. Use another --out.")
         if (self.path / MODEL).exists():
             return self.load()
-        left_over = [self.path / LOCK, *self.path.glob(PARTIAL)]
-        if any(each not in left_over for each in self.path.iterdir()):
-            raise ConfigError(f"{self.path} exists and holds no run. Use another --out.")
+        check_place(self.path, "run")
         return None
 
     @contextmanager
@@ -124,13 +118,7 @@ class RunFolder:
 
 
 def runs_in(path: Path) -> list[Path]:
-    """Return the run folders in a folder, at any depth, by name; a run folder is its own only one.
-
-    >>> import smgrnn
-    >>> run = smgrnn.distill("xor", episodes=1, out="many/one")
-    >>> [str(each) for each in runs_in(Path("many"))]
-    ['many/one']
-    """
+    """Return the run folders in a folder, at any depth; a run folder is its own only one."""
     if record_file(path).exists() or not path.is_dir():
         return [path]
     return sorted(each.parent for each in path.rglob(MODEL) if each.parent != path)

@@ -285,13 +285,6 @@ def plan_run(
     """Return the plan of a distillation; refuse settings that contradict the student or the task.
 
     With `start` the run begins with the selected network of that record.
-
-    >>> from smgrnn.experts import find_teacher
-    >>> from smgrnn.tasks import find_task
-    >>> task = find_task("CartPole-v1")
-    >>> config = RunConfig.for_task(task.id, student="mlp-100")
-    >>> plan_run(config, task, find_teacher(None, task)[0]).network.n_hidden
-    11
     """
     check_student(config)
     check_episodes(config.held_out)

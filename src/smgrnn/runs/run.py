@@ -318,9 +318,10 @@ class Run(Session[Plan]):
                 distillation.learner.settle()  # the run was too short to prune to the limit
                 self._note_student()
         if plan.select != "final":
-            if all(each.episode != self.episodes.n for each in self.record.checkpoints):
-                last = self._offered(self.record.checkpoints, self.episodes.n)
-                self._update(checkpoints=last)
+            offered, n_first = self.record.checkpoints, in_proportion(FIRST_ROUND, plan.n_episodes)
+            is_begun = any(each.returns.size > n_first for each in offered)
+            if not is_begun and all(each.episode != self.episodes.n for each in offered):
+                self._update(checkpoints=self._offered(offered, self.episodes.n))
             for checkpoints in halved(self.record.checkpoints, self._try_out, plan.n_episodes):
                 self._update(checkpoints=checkpoints)
         is_hopeless = search is not None and search.is_hopeless(self.selected.mean)

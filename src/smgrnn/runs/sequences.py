@@ -22,7 +22,7 @@ from smgrnn.runs.record_file import Spent, record_file
 from smgrnn.runs.run import Run
 from smgrnn.runs.session import Watch
 from smgrnn.runs.stage_scores import BEFORE, NO_SCORES
-from smgrnn.storage import LOCK, locked, make_folder, remove_empty
+from smgrnn.storage import check_place, locked, make_folder, remove_empty
 from smgrnn.tasks import Task, find_task
 
 
@@ -95,11 +95,8 @@ class Sequence:
 
     def _check_folder(self, folder: Path) -> None:
         """Refuse a folder with other content, and one of a sequence that has more stages."""
-        if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"{folder} exists and is not a folder. Use another --out.")
-        has_others = folder.is_dir() and any(each.name != LOCK for each in folder.iterdir())
-        if has_others and not holds_sequence(folder):
-            raise ConfigError(f"{folder} exists and holds no sequence. Use another --out.")
+        if not holds_sequence(folder):
+            check_place(folder, "sequence")
         n = len(self.plans)
         if _stage_folder(folder, n).exists():
             raise ConfigError(
@@ -182,12 +179,7 @@ def _stage_folder(folder: Path, number: int) -> Path:
 
 
 def plan_sequence(tasks: Listed[str], config: RunConfig, *, cue: bool = False) -> tuple[Plan, ...]:
-    """Return the plans of the stages; refuse tasks that one student cannot learn.
-
-    >>> config = RunConfig.for_task("CartPole-v1")
-    >>> [plan.task.id for plan in plan_sequence(["CartPole-v1"], config)]
-    ['CartPole-v1']
-    """
+    """Return the plans of the stages; refuse tasks that one student cannot learn."""
     if not all(isinstance(task, str) for task in tasks):
         raise ConfigError("The tasks of a sequence are given by their names.")
     found = [find_task(task) for task in tasks]

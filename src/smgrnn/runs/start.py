@@ -49,11 +49,7 @@ def new_run(
 
 
 def start_from(source: Run | Record | str | Path) -> Record:
-    """Return the record of a run to continue from.
-
-    >>> start_from(distill("xor", episodes=3)).plan.task.id
-    'xor'
-    """
+    """Return the record of a run to continue from."""
     if isinstance(source, str | Path):
         source = Record.load(source)
     record = source.record if isinstance(source, Run) else source

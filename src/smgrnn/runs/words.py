@@ -30,53 +30,55 @@ def one_line(summary: dict[str, Any]) -> str:
 
 
 def describe(summary: dict[str, Any]) -> str:
-    """Return the summary of a finished run, or of a search, in a few lines."""
-    size = quantity(summary["n_parameters"], "parameter")
-    size += f", {quantity(summary['n_nodes'], 'node')}"
+    """Return the summary of a finished distillation in a few lines."""
     mean, std, n = (summary[f"held_out_{name}"] for name in ("mean", "std", "episodes"))
-    score = score_text(mean, std, n, summary)
-    spent = f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s"
-    converged = ""
-    if summary["threshold"] is not None:
-        episode = summary["convergence_episode"]
-        when = "never reached" if episode is None else f"first reached in episode {episode}"
-        converged = f"; threshold {summary['threshold']:g} {when}"
-    if "generations" in summary:
-        lines = [
-            f"Champion: {score}; {size} ({summary['n_hidden']} hidden).",
-            f"Search: {quantity(summary['generations'], 'generation')} of "
-            f"{summary['population']}, {spent}; best of the last {summary['generation_best']:.1f}, "
-            f"champion {summary['champion_return']:.1f} in generation "
-            f"{summary['champion_generation']}{converged}.",
-        ]
-    else:
-        lines = four_lines(summary)
-        if keep := summary.get("keep"):
-            fraction = f"{100 * keep['share']:g} % of the expert's return beyond chance"
-            bound, target = f"{keep['lower_bound']:.1f}", f"{keep['target_return']:.1f}"
-            if keep["is_reached"]:
-                lines[0] += f" At least {bound} (lower bound; {fraction} is {target})."
-            else:
-                lines[0] += f" No size kept {fraction}, {target}: the largest is selected."
-            if sizes := [f"{each['size']:.0f}" for each in keep["failed"]]:
-                lines[1] += f" Sizes tried before: {', '.join(sizes)}."
-        lines += summary["notes"]
-        lines[3] += f" Saved in {summary['run_dir']}." if summary["run_dir"] else ""
-        if polish := summary.get("polish"):
-            before, after = polish["before"], polish["after"]
-            below = ""
-            if summary["threshold"] is not None:
-                shares = " -> ".join(f"{each['share_below']:.1%}" for each in (before, after))
-                below = f", episodes below {summary['threshold']:g} {shares}"
-            lines.append(
-                f"Polish: held-out return {before['held_out_mean']:.1f} -> "
-                f"{after['held_out_mean']:.1f}{below}; {polish['episodes']:,} episodes and "
-                f"{polish['choosing_episodes']} to select in {polish['seconds']:.1f} s."
-            )
-        return "\n".join(lines)
-    run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
-    if folder := summary["run_dir"]:
-        lines.append(f"{run} is in {folder}; {folder}/topology.png shows the network.")
+    score, threshold = score_text(mean, std, n, summary), summary["threshold"]
+    if summary["expert_return"] is not None:
+        score += f"; expert {number(summary['expert_return'], 1)}, "
+        score += f"random policy {number(summary['random_return'], 1)}"
+        score += "" if summary["kept"] is None else f": {percent(summary['kept'])} kept"
+    if (below := summary["below_threshold"]) is not None:
+        score += f"; {percent(below)} of episodes below the threshold of {threshold:g}"
+    constants, size = summary["n_constants"], summary["n_parameters"]
+    sizes = f"{size} ({quantity(size - constants, 'weight')} and {quantity(constants, 'constant')})"
+    given = summary["expert_parameters"]
+    sizes += "" if given is None else f", the expert {given:,}"
+    sizes += f"; {quantity(summary['n_hidden'], 'hidden node')}"
+    if keep := summary.get("keep"):
+        fraction = f"{100 * keep['share']:g} % of the expert's return beyond chance"
+        bound, target = f"{keep['lower_bound']:.1f}", f"{keep['target_return']:.1f}"
+        if keep["is_reached"]:
+            score += f". At least {bound} (lower bound; {fraction} is {target})"
+        else:
+            score += f". No size kept {fraction}, {target}: the largest is selected"
+        if tried := [f"{each['size']:.0f}" for each in keep["failed"]]:
+            sizes += f". Sizes tried before: {', '.join(tried)}"
+    likeness = likeness_text(summary).removeprefix("agrees ")
+    likeness += " of steps with the expert's action" if summary["agreement"] is not None else ""
+    spent = f"{quantity(summary['episodes'], 'episode')} in {duration(summary['seconds'])}"
+    chosen = "the final network is selected"
+    if played := summary["selection_episodes"]:
+        chosen = f"selection {quantity(played, 'episode')} in "
+        chosen += f"{duration(summary['selection_seconds'])}; episode "
+        chosen += f"{summary['selected_episode']} is selected"
+    chosen += f". Saved in {summary['run_dir']}" if summary["run_dir"] else ""
+    lines = [
+        f"Return: {score}.",
+        f"Parameters: {sizes}.",
+        f"Agreement: {likeness}; loss {summary['loss']:.4f} per step.",
+        f"Time: training {spent}; {chosen}.",
+        *summary["notes"],
+    ]
+    if polish := summary.get("polish"):
+        before, after, shares = polish["before"], polish["after"], ""
+        if threshold is not None:
+            shares = " -> ".join(f"{each['share_below']:.1%}" for each in (before, after))
+            shares = f", episodes below {threshold:g} {shares}"
+        lines.append(
+            f"Polish: held-out return {before['held_out_mean']:.1f} -> "
+            f"{after['held_out_mean']:.1f}{shares}; {polish['episodes']:,} episodes and "
+            f"{polish['choosing_episodes']} to select in {polish['seconds']:.1f} s."
+        )
     return "\n".join(lines)
 
 
@@ -94,37 +96,6 @@ def describe_all(summaries: list[dict[str, Any]]) -> str:
     held_out = spread([each["held_out_mean"] for each in summaries], 1)
     late = spread([summary["late_return"] for summary in summaries], 1)
     return f"{n} seeds: held-out return {held_out}, {size} parameters; late return {late}."
-
-
-def four_lines(summary: dict[str, Any]) -> list[str]:
-    """Return the summary of a distillation: return, parameters, agreement, time."""
-    mean, std, n = (summary[f"held_out_{name}"] for name in ("mean", "std", "episodes"))
-    lines = [f"Return: {score_text(mean, std, n, summary)}"]
-    if summary["expert_return"] is not None:
-        lines[0] += f"; expert {number(summary['expert_return'], 1)}, "
-        lines[0] += f"random policy {number(summary['random_return'], 1)}"
-        lines[0] += "" if summary["kept"] is None else f": {percent(summary['kept'])} kept"
-    if summary["below_threshold"] is not None:
-        below, threshold = percent(summary["below_threshold"]), f"{summary['threshold']:g}"
-        lines[0] += f"; {below} of episodes below the threshold of {threshold}"
-    constants, size = summary["n_constants"], summary["n_parameters"]
-    weights = f"{quantity(size - constants, 'weight')} and {quantity(constants, 'constant')}"
-    given = summary["expert_parameters"]
-    beside = "" if given is None else f", the expert {given:,}"
-    hidden = quantity(summary["n_hidden"], "hidden node")
-    lines.append(f"Parameters: {size} ({weights}){beside}; {hidden}")
-    loss = summary["loss"]
-    likeness = likeness_text(summary).removeprefix("agrees ")
-    likeness += " of steps with the expert's action" if summary["agreement"] is not None else ""
-    lines.append(f"Agreement: {likeness}; loss {loss:.4f} per step")
-    trained = f"{quantity(summary['episodes'], 'episode')} in {duration(summary['seconds'])}"
-    chosen = "the final network is selected"
-    if played := summary["selection_episodes"]:
-        chosen = f"selection {quantity(played, 'episode')} in "
-        chosen += f"{duration(summary['selection_seconds'])}; episode "
-        chosen += f"{summary['selected_episode']} is selected"
-    lines.append(f"Time: training {trained}; {chosen}")
-    return [f"{line}." for line in lines]
 
 
 def likeness_text(summary: dict[str, Any]) -> str:

@@ -2,14 +2,15 @@
 
 from argparse import Namespace
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smgrnn.commands.display import Display, print_summaries, size_text, train
 from smgrnn.commands.distill import each_seed, named, run_folder
 from smgrnn.commands.options import TASK, import_from_here
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
-from smgrnn.runs.words import short_text
+from smgrnn.runs.words import score_text, short_text
+from smgrnn.text import quantity
 from smgrnn_paper.evolution.config import EvolutionConfig
 
 if TYPE_CHECKING:  # it imports neat-python
@@ -49,7 +50,7 @@ def run(args: Namespace, output: Output) -> None:
         raise ConfigError("A search is resumed with its own settings: give --resume alone.")
     else:
         made = [Evolution.resume(args.resume, task=args.task)]
-    print_summaries([train(each, show, output, len(made)) for each in made], output)
+    print_summaries([train(each, show, output, len(made)) for each in made], output, describe)
 
 
 def show(display: Display, evolution: "Evolution") -> None:
@@ -63,3 +64,26 @@ def show(display: Display, evolution: "Evolution") -> None:
     )
     note = "evaluating the champion …" if best.n == evolution.plan.generations else ""
     display.show(line, episodes.n, note=note)
+
+
+def describe(summary: dict[str, Any]) -> str:
+    """Return the summary of a finished search in a few lines."""
+    mean, std, n = (summary[f"held_out_{name}"] for name in ("mean", "std", "episodes"))
+    size = quantity(summary["n_parameters"], "parameter")
+    size += f", {quantity(summary['n_nodes'], 'node')}"
+    converged, folder = "", summary["run_dir"]
+    if summary["threshold"] is not None:
+        episode = summary["convergence_episode"]
+        when = "never reached" if episode is None else f"first reached in episode {episode}"
+        converged = f"; threshold {summary['threshold']:g} {when}"
+    lines = [
+        f"Champion: {score_text(mean, std, n, summary)}; {size} ({summary['n_hidden']} hidden).",
+        f"Search: {quantity(summary['generations'], 'generation')} of {summary['population']}, "
+        f"{short_text(summary['steps'])} steps in {summary['seconds']:.1f} s; best of the last "
+        f"{summary['generation_best']:.1f}, champion {summary['champion_return']:.1f} in "
+        f"generation {summary['champion_generation']}{converged}.",
+    ]
+    if folder:
+        run = f"{summary['task']}, {summary['student']}, seed {summary['seed']}"
+        lines.append(f"{run} is in {folder}; {folder}/topology.png shows the network.")
+    return "\n".join(lines)
