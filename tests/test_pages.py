@@ -5,8 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +13,6 @@ import pytest
 
 import smgrnn
 from smgrnn import cli
-from smgrnn.errors import GrowthLimitWarning
 from support.commands import Command
 
 ROOT = Path(__file__).parents[1]
@@ -30,9 +27,8 @@ LEFT_OUT = {
 }
 """Command lines that no test runs, and why."""
 TRAINING = ("smgrnn distill", "smgrnn sequence", "smgrnn tune")
-PLAYING = r"smgrnn (expert )?evaluate (?!.*--episodes)"
-BY_SHELL = r"[|<>&;$`*\\]|^(?!smgrnn )|^smgrnn (reproduce|expert convert)| --live"
-"""Lines that need a shell, or start processes of their own."""
+BY_SHELL = r"[|<>&;$`*\\]|^(?!smgrnn )|^smgrnn (reproduce|expert convert)| --(live|seeds [^1])"
+"""Lines that need a shell, start processes of their own, or warn."""
 LEFT_BEHIND = {
     "docs/quickstart.md": ("controller.c", "my-run.html"),
     "docs/reproducing.md": ("report/index.html",),
@@ -67,7 +63,6 @@ def runnable(code: str) -> list[str]:
     """Return the lines of a block that a test can run, with few episodes where none are given."""
     lines = (line.partition(" #")[0].rstrip() for line in code.splitlines())
     kept = [each for each in lines if not any(re.match(pattern, each) for pattern in LEFT_OUT)]
-    kept = [f"{each} --episodes 5" if re.match(PLAYING, each) else each for each in kept]
     return [shortened(each) if each.startswith(TRAINING) else each for each in kept]
 
 
@@ -77,10 +72,9 @@ def shortened(command: str) -> str:
     On LunarLander, whose physics are slow, even fewer; selecting takes hundreds of episodes.
     """
     few: dict[str, Any] = {"--episodes": 20, "--held-out": 5}
-    if has_search := bool(re.search("--keep|--polish", command)):  # in hundreds of episodes
+    if re.search("--keep|--polish", command):  # which take hundreds of episodes
         command = command.replace("LunarLander-v3", "CartPole-v1")
-    command = re.sub(r" --polish \d+", "", command) + " --polish 1" * has_search
-    command = re.sub(r" --episodes \d{4,}", " --episodes 300", command)
+    command = re.sub(r" --polish \d+", " --polish 1", command)
     if "LunarLander" in command:
         command = re.sub(r" --episodes \d+", "", command)
         few |= {"--episodes": 5, "--select": "final"}
@@ -106,18 +100,16 @@ def run_console(code: str, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def follow(lines: list[str], folder: Path, smgrnn: Command) -> None:
+def follow(lines: list[str], folder: Path, smgrnn: Command | None) -> None:
     """Run a block as a whole in a shell, or line by line, without one where it takes none."""
-    if any(line.endswith("\\") for line in lines):
+    if smgrnn is None or any(line.endswith("\\") for line in lines):
         run_console("\n".join(lines), folder)
         return
     for line in lines:
         if re.search(BY_SHELL, line):
             run_console(line, folder)
         else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("default", GrowthLimitWarning)
-                said = smgrnn(*shlex.split(line)[1:])
+            said = smgrnn(*shlex.split(line)[1:])
             assert said.code == 0, said.err
 
 
@@ -130,9 +122,11 @@ def test_every_page_can_be_followed_from_top_to_bottom_in_one_folder(
     capsys: pytest.CaptureFixture[str],
     own_modules: None,
 ) -> None:
-    """Pages named one folder for two runs, and runs that nobody had made."""
+    """Pages named one folder for two runs, and runs that nobody had made.
+
+    The commands of the README run in processes of their own, those of other pages in this one.
+    """
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("smgrnn.commands.tune.find_executor", lambda *_: ThreadPoolExecutor(1))
     names: dict[str, Any] = {"__name__": "__main__"}
     found, printed = [], ""
     for block in blocks(page):
@@ -142,7 +136,7 @@ def test_every_page_can_be_followed_from_top_to_bottom_in_one_folder(
             found.append(block)
     for block in found:
         if block.language == "console":
-            follow(runnable(block.code), tmp_path, smgrnn)
+            follow(runnable(block.code), tmp_path, None if page == "README.md" else smgrnn)
         elif block.language == "python":
             own = names if page in SESSIONS else {"__name__": "__main__"}
             exec(compile(block.code, page, "exec"), own)

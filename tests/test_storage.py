@@ -306,7 +306,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, smgrnn:
     (tmp_path / "study").mkdir()
     os.mkfifo(tmp_path / "study" / "study.json")
     said = smgrnn("tune", "xor", "--over", "frugal", "--out", tmp_path / "study")
-    assert "holds other things than a study" in said.err
+    assert "study exists and holds no study" in said.err
 
 
 FORKED = """
