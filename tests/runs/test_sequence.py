@@ -74,12 +74,12 @@ def test_scores_are_held_out_returns_and_stages_are_watched_as_one_run(tmp_path:
         assert sorted(shown) == sorted(record.final.graph.edge_ids)
 
 
-FORKING = """
+CHILD = """
 import os, signal, sys
 import smgrnn
 from smgrnn.runs.sequences import Sequence
 
-place, settings = sys.argv[1], eval(sys.argv[2])
+place, moment, settings = sys.argv[1], sys.argv[2], eval(sys.argv[3])
 
 
 def die():
@@ -92,17 +92,17 @@ def watch(run):
         die()
 
 
-for line in sys.stdin:
-    moment, child = line.strip(), os.fork()
-    if not child:
-        if moment == "between":
-            usual = Sequence.train_next
-            Sequence.train_next = lambda made, *rest: die() if made.records else usual(made, *rest)
-        smgrnn.sequence(**settings, out=place, watch=watch)
-        os._exit(0)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+if moment == "between":
+    usual = Sequence.train_next
+    Sequence.train_next = lambda made, *rest: die() if made.records else usual(made, *rest)
+smgrnn.sequence(**settings, out=place, watch=watch)
 """
-"""Learns a sequence in children that die when a stage is at an episode, or between two stages."""
+"""Learns a sequence, and kills itself when a stage is at an episode, or between two stages."""
+
+
+def killed(folder: Path, moment: str, settings: dict[str, Any]) -> bool:
+    words = [sys.executable, "-c", CHILD, str(folder), moment, repr(settings)]
+    return subprocess.run(words, check=False).returncode == -signal.SIGKILL
 
 
 def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
@@ -111,18 +111,13 @@ def test_a_sequence_that_is_killed_goes_on_exactly(tmp_path: Path) -> None:
     (place / "stage-1").mkdir(parents=True)
     with pytest.raises(FileFormatError, match="holds no stage of a sequence yet"):
         call("view", place, "--no-open")
-    words = [sys.executable, "-c", FORKING, str(place), repr(settings)]
-    ends: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(words, **ends) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for moment, n_left in (("1 20", 1), ("between", 1), ("2 10", 2)):
-            print(moment, file=process.stdin, flush=True)
-            assert int(process.stdout.readline()) == -signal.SIGKILL
-            call("view", place, "--no-open")
-            assert len(Sequence.read(place).records) == n_left
-            page = (place / "growth.html").read_text(encoding="utf-8")
-            assert ("interrupted" in page) == (moment != "between")
+    for moment in ("1 20", "between", "2 10"):
+        assert killed(place, moment, settings)
+        call("view", place, "--no-open")
+        n_left = {"1 20": 1, "between": 1, "2 10": 2}[moment]
+        assert len(Sequence.read(place).records) == n_left
+        page = (place / "growth.html").read_text(encoding="utf-8")
+        assert ("interrupted" in page) == (moment != "between")
     again = smgrnn.sequence(**settings, out=place)
     assert fingerprints(again) == fingerprints(whole)
     assert again.returns.tolist() == whole.returns.tolist()
