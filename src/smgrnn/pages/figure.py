@@ -205,6 +205,8 @@ def draw_run_curves(records: Mapping[str, Sequence[Record]]) -> Figure:
         if not ax.lines:
             say_empty(ax)
     limit_ticks(axes.ravel())
+    for ax in axes[1]:
+        ax.locator_params(axis="y", integer=True, steps=[1, 2, 4, 5, 10])
     if len(keys) <= len(COLOURS):
         add_legend(body, keys, 1 + sum(len(str(key.get_label())) + 6 for key in keys) // LETTERS)
     add_note(
