@@ -60,6 +60,7 @@ KINDS: dict[str, tuple[list[Any], str]] = {
     "finite": (["3", True, math.inf], "target_return"),
     "text": ([0, True], "expert neat_config"),
     "names": (["angle", [0], (1,), None], "input_names output_names"),
+    "inputs": (["angle", [0.5], [-1], [None], None], "keep_inputs"),
 }
 """Values out of range, and the fields of that kind: a name has one meaning everywhere."""
 OUT_OF_RANGE = {name: values for values, names in KINDS.values() for name in names.split()}
