@@ -22,7 +22,7 @@ SESSIONS = ("docs/quickstart.md", "docs/reproducing.md", "docs/estimator.md")
 LEFT_OUT = {
     r"make |\. \.venv": "it sets up the repository itself",
     r"smgrnn reproduce(?!.* --smoke)": "it takes hours",
-    r"smgrnn report($| +#| all | calibration)|smgrnn frontier --": "it reads what takes hours",
+    r"smgrnn report($| +#| all )|smgrnn frontier --": "it reads what takes hours",
     r"dask |kill |.* --scheduler ": "a cluster has a test of its own",
 }
 """Command lines that no test runs, and why."""

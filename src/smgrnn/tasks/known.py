@@ -12,14 +12,17 @@ import numpy as np
 from smgrnn.arrays import Floats
 from smgrnn.errors import ConfigError
 from smgrnn.kernels import inlined
-from smgrnn.tasks import acrobot, cartpole, recall
+from smgrnn.tasks import acrobot, cartpole, recall, swingup
 from smgrnn.tasks.facts import Facts
 from smgrnn.tasks.lunarlander import LUNARLANDER
 from smgrnn.tasks.xor import XOR
 
 KNOWN = {
     facts.id: facts
-    for facts in (cartpole.CARTPOLE, acrobot.ACROBOT, LUNARLANDER, recall.RECALL, XOR)
+    for facts in (
+        *(cartpole.CARTPOLE, acrobot.ACROBOT, LUNARLANDER),
+        *(recall.RECALL, swingup.SWINGUP, XOR),
+    )
 }
 UNKNOWN = Facts()  # the facts about any other task; its environment or its recording has the rest
 
@@ -52,6 +55,8 @@ def observe(code: int, state: Floats, observation: Floats) -> None:
         acrobot.observe(state, observation)
     elif code == recall.CODE:
         recall.observe(state, observation)
+    elif code == swingup.CODE:
+        swingup.observe(state, observation)
 
 
 @inlined
@@ -64,4 +69,6 @@ def step(code: int, state: Floats, action: int) -> tuple[float, bool]:
         reward, is_terminal = acrobot.step(state, action)
     elif code == recall.CODE:
         reward, is_terminal = recall.step(state, action)
+    elif code == swingup.CODE:
+        reward, is_terminal = swingup.step(state, action)
     return reward, is_terminal

@@ -9,13 +9,14 @@ from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError, suggest
 from smgrnn.plotting import save_figure
 from smgrnn.runs.folder import load_runs
+from smgrnn_paper.experiments.frontier import FRONTIERS
 from smgrnn_paper.report.figures.frontier import draw_groups
 from smgrnn_paper.report.frontier import frontier_numbers, frontier_table, group_runs
 from smgrnn_paper.report.paper import load_paper
 from smgrnn_paper.report.results import describe_shortness, find_results
 
 OPTIONS = """
-[RUN ...]             runs, or folders of runs (default: those of the experiment `frontier`)
+[RUN ...]             runs, or folders of runs (default: of the experiments `frontier…`)
 --store FOLDER [results/store]
                       folder of finished runs, where the experiment's are
 --out FILE            also draw a picture, an .svg or a .png
@@ -37,7 +38,7 @@ def run(args: Namespace, output: Output) -> None:
         records = list(load_runs(paths).values())
         refusal = "None of these runs is finished: only then is a network selected and judged."
     else:
-        results = find_results(Store(store_folder), ["frontier"])
+        results = find_results(Store(store_folder), [each.id for each in FRONTIERS])
         records = results.all_records()
         lines.append(describe_shortness(results.chosen))
         refusal = (

@@ -5,15 +5,13 @@ from collections.abc import Iterable
 from smgrnn.batch.experiment import Experiment
 from smgrnn.errors import ConfigError, suggest
 from smgrnn_paper.experiments.beyond import BEYOND
-from smgrnn_paper.experiments.calibration import CALIBRATION
-from smgrnn_paper.experiments.frontier import FRONTIER
+from smgrnn_paper.experiments.frontier import FRONTIERS, NONLINEAR, RATES_STUDY
 from smgrnn_paper.experiments.paper import PAPER
 
 EXPERIMENTS: dict[str, Experiment] = PAPER
 """The paper's experiments by id, in its order, and ours on the teachers that they have."""
 STUDIES: dict[str, Experiment] = {
-    each.id: each
-    for each in (FRONTIER, *BEYOND.values(), *(it.experiment for it in CALIBRATION.values()))
+    each.id: each for each in (*FRONTIERS, NONLINEAR, *RATES_STUDY, *BEYOND.values())
 }
 """Experiments of our own by id; they run when they are named."""
 

@@ -15,11 +15,9 @@ import numpy as np
 
 from smgrnn.batch import AnyCondition
 from smgrnn_paper.experiments import paper
-from smgrnn_paper.experiments.calibration import FITTED
 from smgrnn_paper.experiments.paper import HYPERPARAMETER_GRID as GRID
 from smgrnn_paper.report import statistics
-from smgrnn_paper.report.calibration import HALF_TIME, targets
-from smgrnn_paper.report.paper import load_paper, read_data, scales
+from smgrnn_paper.report.paper import read_data, scales
 from smgrnn_paper.report.results import base_name
 from smgrnn_paper.report.statistics import Runs, Significance, Verdict
 from smgrnn_paper.report.tables import BESIDE
@@ -27,6 +25,8 @@ from smgrnn_paper.report.tables import BESIDE
 Kind = Literal["greater", "not_lower", "equivalent", "trend", "above"]
 DIFFERENCES: tuple[Kind, ...] = ("greater", "trend")
 """Kinds of claims that there is a difference, which may turn out not to exist."""
+FITTED = {"late_return", "sustained_episode", *BESIDE, *BESIDE.values()}
+"""Metrics of the distance by which the calibration chose the preset: docs/calibration.md."""
 Group = tuple[str, ...]
 Circular = Literal["", "in part", "wholly"]
 
@@ -120,8 +120,7 @@ class Claim:
         decides = (it for it in paper.PAPER.values() if base_name(it) == self.experiment)
         known = next((it.conditions for it in decides), {})
         condition = known.get(f"{source.task}/{source.condition}", known.get(source.condition))
-        metrics, conditions = _fitted()
-        return self.metric in metrics and condition in conditions
+        return self.metric in FITTED and condition in _fitted()
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -225,13 +224,13 @@ def _parts(kind: Kind, groups: list[list[Source]]) -> Iterator[tuple[Source, ...
 
 
 @cache
-def _fitted() -> tuple[set[str], set[AnyCondition]]:
-    """Return the metrics and conditions in the distance by which the calibration chose."""
-    metrics = {target.metric for target in targets(load_paper())}
-    rows = [row.split("/") for row in FITTED]
-    return metrics | {BESIDE[it] for it in metrics & BESIDE.keys()}, {
+def _fitted() -> set[AnyCondition]:
+    """Return the conditions whose numbers the calibration used to choose the preset."""
+    return {
         paper.standard(task, student=student, episodes=episodes)
-        for (task, student), episodes in product(rows, (HALF_TIME, paper.EPISODES))
+        for task in paper.TASKS[:2]
+        for student in ("smgrnn", "static", "growth-only")
+        for episodes in (paper.SENSITIVITY_EPISODES, paper.EPISODES)
     }
 
 
@@ -247,8 +246,8 @@ def _claim(entry: dict[str, Any], margins: dict[str, Margin]) -> Claim:
             grid if group == ("grid",) else group for group in groups["conditions"]
         )
     settings = {**entry, **groups, "where": tuple(entry["where"])}
-    if "margin" in entry:
-        settings["margin"] = Margin(units=entry["margin"])
+    if given := entry.get("margin"):
+        settings["margin"] = Margin(**given if isinstance(given, dict) else {"units": given})
     elif entry.get("bound", "margin") == "margin":
         settings["margin"] = margins[entry["metric"]]
     return Claim(**settings)

@@ -12,10 +12,7 @@ from smgrnn.pages.figure import take_picture
 from smgrnn.pages.page import Block, DataTable, Illustration, Row
 from smgrnn.runs.stage_scores import FIGURES as SEQUENCE_FIGURES
 from smgrnn.text import quantity
-from smgrnn_paper.experiments import EXPERIMENTS
-from smgrnn_paper.experiments.beyond import BEYOND
-from smgrnn_paper.experiments.calibration import CALIBRATION
-from smgrnn_paper.report.calibration import calibration_tables
+from smgrnn_paper.experiments import EXPERIMENTS, STUDIES
 from smgrnn_paper.report.claims import load_claims, load_hypotheses
 from smgrnn_paper.report.figures.registry import draw
 from smgrnn_paper.report.figures.style import CONDITIONS, TASKS
@@ -68,7 +65,7 @@ def build_report(results: Results) -> Report:
     parts = [_part(each, results, paper, judged) for each in results.chosen]
     overview = _overview(results, parts)
     is_paper = any(experiment.id in EXPERIMENTS for experiment in results.chosen)
-    is_beyond = all(experiment.id in BEYOND for experiment in results.chosen)
+    is_beyond = all(experiment.id in STUDIES for experiment in results.chosen)
     kind, noun = ("beyond_", "hypotheses") if is_beyond else ("", "claims")
     blocks: list[Block] = [Notice(overview["short"])] if overview["short"] else []
     blocks += [words[f"{kind}introduction"], *tallies(overview, noun)]
@@ -104,11 +101,8 @@ def _part(
             tables.append(compare(paper.tables[id], experiment, results))
         elif artefact != FRONT:
             pictures.append(_illustrate(id, results, paper))
-    if name == "frontier":
+    if name.startswith(("frontier", "nonlinear")):
         tables += frontier_tables(experiment, results, paper)
-    elif experiment.id in CALIBRATION:
-        stage = CALIBRATION[experiment.id]._replace(experiment=experiment)
-        tables += calibration_tables(stage, results, paper)
     else:
         tables += own_tables(experiment, results, paper)
     shared, conditions = _conditions(experiment, results)
@@ -124,7 +118,7 @@ def _part(
         else:
             blocks.append(shown)
     if found:
-        noun = "Hypotheses" if experiment.id in BEYOND else "Claims"
+        noun = "Hypotheses" if experiment.id in STUDIES else "Claims"
         blocks += claim_tables(found, f"{noun} on {title}")
     blocks += folds
     numbers = {

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smgrnn.arrays import Floats
 from smgrnn.batch import Experiment
 from smgrnn.pages.comparison import alike, stated_settings
 from smgrnn.pages.page import Column, DataTable
@@ -22,10 +21,8 @@ from smgrnn.text import MISSING, number
 from smgrnn_paper.report.paper import WORDS, Paper
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import (
-    UNKNOWN,
     Estimate,
     Interval,
-    estimate,
     mean_difference,
     mean_estimate,
     student,
@@ -43,8 +40,6 @@ KINDS = {
 """Kinds of students that do not grow and prune."""
 N_SETTINGS = 2
 """Most settings in the name of a kind."""
-BEYOND = 10.0
-"""Factor by which a size beyond those that were measured counts as larger or smaller."""
 WIDE = 20.0
 """Width of an interval from which on a decimal says nothing."""
 COLUMNS = {
@@ -53,7 +48,6 @@ COLUMNS = {
     "held_out_mean": "Held-out return",
     "std": "Std",
     "worst": "Worst",
-    "mlp_as_good": "MLP as good",
     "nearest_mlp": "Nearest MLP",
     "difference": "Above nearest MLP",
 }
@@ -63,11 +57,18 @@ def kind_of(plan: AnyPlan) -> str:
     """Return the kind of student that a run trains, in a word or two."""
     if not isinstance(plan, Plan):
         return plan.student.upper()
+    if plan.origin is not None:
+        return "retrained"
+    network, rules = plan.network, plan.plasticity
+    is_mlp = plan.first_graph == "layered"
+    if rules.growth is None and not (is_mlp or network.n_hidden) and network.density == 1.0:
+        kind = "linear" if rules.is_static else "linear, pruned"
+        return kind if network.bias else f"{kind}, no bias"
     if plan.student in KINDS:
-        return KINDS[plan.student]
+        return KINDS[plan.student] + ", no bias" * (is_mlp and not network.bias)
     if plan.keep is not None:
         return f"kept {100 * plan.keep:g} %"
-    name = getattr(plan.plasticity.growth, "name", "none")
+    name = getattr(rules.growth, "name", "none")
     return "paper" if name == "relay" else name
 
 
@@ -93,7 +94,14 @@ class Group(NamedTuple):
         limit = plan.max_parameters if isinstance(plan, Plan) else None
         returns = tuple(float(record.held_out.mean()) for record in records)
         seeds = tuple(record.plan.seed for record in records)
-        return cls(plan.task.id, kind, sizes[0] if kind == MLP else limit, seeds, sizes, returns)
+        return cls(
+            plan.task.id,
+            kind,
+            sizes[0] if kind.startswith(MLP) and limit is None else limit,
+            seeds,
+            sizes,
+            returns,
+        )
 
     @property
     def name(self) -> str:
@@ -132,52 +140,6 @@ def group_runs(records: Iterable[Record]) -> list[Group]:
     return sorted(
         groups, key=lambda it: (tasks.index(it.task), kinds.index(it.kind), it.n_parameters)
     )
-
-
-def mlp_as_good(group: Group, mlps: Sequence[Group]) -> dict[str, Any]:
-    """Return the parameters of an MLP of equal return, from those on the task by size.
-
-    Beyond the measured sizes it is not known how far: the numbers are None, the text has the side.
-    """
-    sizes = np.array([mlp.n_parameters for mlp in mlps])
-    smallest, largest = float(sizes[0]), float(sizes[-1])
-
-    def first_reaching(*strata: Floats, axis: int) -> Any:
-        goal, *means = (runs.mean(axis=axis) for runs in strata)
-        return first_size(sizes, np.array(means), goal)
-
-    def text(size: float) -> str:
-        if size > largest:
-            return f">{largest:g}"
-        return f"≤{smallest:g}" if size <= smallest else number(size, 0)
-
-    samples = [group.returns, *(mlp.returns for mlp in mlps)]
-    found = estimate(samples, first_reaching, np.random.default_rng(0))
-    numbers = {"parameters": found.value, **bounds(found.interval)}
-    value, low, high = map(text, (found.value, *found.interval))
-    is_point = found.interval == UNKNOWN or value == low == high
-    return {
-        **{n: v if v and smallest <= v <= largest else None for n, v in numbers.items()},
-        "smallest": smallest,
-        "largest": largest,
-        "text": value if is_point else f"{value} [{low}, {high}]",
-    }
-
-
-def first_size(sizes: Floats, means: Floats, goal: Any) -> Any:
-    """Return the least size at which the line through the means (n_sizes, …) reaches a goal (…).
-
-    >>> first_size(np.array([10.0, 40.0]), np.array([1.0, 3.0]), 2.0).round(6).item()
-    20.0
-    """
-    found = np.full(np.shape(goal), BEYOND * sizes[-1])
-    for place in reversed(range(1, len(sizes))):
-        low, high = means[place - 1 : place + 1]
-        is_between = (low < goal) & (goal <= high)
-        share = np.divide(goal - low, high - low, out=np.ones(np.shape(goal)), where=is_between)
-        size = sizes[place - 1] * (sizes[place] / sizes[place - 1]) ** share
-        found = np.where(is_between, size, found)
-    return np.where(means[0] >= goal, sizes[0] / BEYOND, found)
 
 
 class PrintedPoint(NamedTuple):
@@ -242,7 +204,6 @@ def _numbers(group: Group, groups: Sequence[Group]) -> dict[str, Any]:
             "worst": min(group.returns),
             "each": group.returns,
         },
-        "mlp_as_good": mlp_as_good(group, mlps) if mlps else None,
         "nearest_mlp": beside,
     }
 
@@ -258,7 +219,7 @@ def frontier_table(groups: Sequence[Group], numbers: dict[str, Any]) -> DataTabl
     """Return a row for each group, and below those of a task for what the paper prints."""
     rows: dict[str, list[tuple[str, ...]]] = {group.task: [] for group in groups}
     for group, found in zip(groups, numbers["groups"], strict=True):
-        held_out, equal, nearest = (found[it] for it in ("held_out", "mlp_as_good", "nearest_mlp"))
+        held_out, nearest = found["held_out"], found["nearest_mlp"]
         std, difference = held_out["std"], MISSING
         if nearest is not None:
             sign = "+" if nearest["difference"] > 0 else ""
@@ -269,7 +230,6 @@ def frontier_table(groups: Sequence[Group], numbers: dict[str, Any]) -> DataTabl
                 _text(held_out["mean"], held_out),
                 MISSING if std is None else number(std, 1),
                 number(held_out["worst"], 1),
-                MISSING if equal is None else equal["text"],
                 MISSING if nearest is None else f"{nearest['parameters']:g}",
                 difference,
             )

@@ -11,6 +11,7 @@ alone, no p-value and no verdict.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -248,8 +249,14 @@ def exceeds(lower: Runs, higher: Runs, *, margin: float = 0.0) -> Significance:
     gains = high[differ] - low[differ]
     # Signed ranks have those of the gains, and no infinity.
     signed = np.sign(gains) * stats.rankdata(np.abs(gains))
-    p_values = _p_values(stats.wilcoxon, signed) if signed.size else (1.0, 1.0)
+    p_values = _signed_rank(tuple(signed.tolist())) if signed.size else (1.0, 1.0)
     return _tested("signed-rank", p_values, [low, high], is_paired)
+
+
+@cache
+def _signed_rank(signed: tuple[float, ...]) -> tuple[float, float]:
+    """Return the p-values of signed ranks; with ties they take a permutation test each."""
+    return _p_values(stats.wilcoxon, np.array(signed))
 
 
 def alike(one: Runs, other: Runs, *, margin: float) -> Significance:

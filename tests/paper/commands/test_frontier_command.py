@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from smgrnn.batch import Condition, Store
+from smgrnn_paper.experiments.frontier import student
 from support.commands import Command, refused
 from support.fabricated import fabricate
 
 pytestmark = pytest.mark.xdist_group("frontier")
 
 CONDITIONS = {
-    "frugal": Condition.distill("CartPole-v1", preset="frugal", max_parameters=8),
-    "mlp": Condition.distill("CartPole-v1", preset="frugal", student="mlp-100", budget=9),
+    "frugal": student("CartPole-v1", "grown", 8),
+    "mlp": student("CartPole-v1", "mlp", 1),
 }
 
 
@@ -51,7 +52,7 @@ def test_numbers_as_json(runs: list[Path], smgrnn: Command, tmp_path: Path) -> N
     assert (grown["seeds"], grown["held_out"]["mean"]) == ([0, 1], 490.5)
     assert grown["nearest_mlp"]["difference"] == pytest.approx(10.5)
     assert grown["nearest_mlp"]["low"] is None  # of a single MLP
-    assert (dense["student"], dense["mlp_as_good"], dense["held_out"]["std"]) == ("MLP", None, None)
+    assert (dense["student"], dense["nearest_mlp"], dense["held_out"]["std"]) == ("MLP", None, None)
     assert [each["late_return"]["mean"] for each in numbers["paper"]] == [497.7]
     assert numbers["picture"] == "drawn.svg"
     assert (tmp_path / "drawn.svg").read_text(encoding="utf-8").startswith("<?xml")

@@ -23,12 +23,17 @@ LOOKS: dict[str, tuple[str, str]] = {
     "kept 95 %": ("#7a1f5c", "s"),
     "paper": ("#56b4e9", "v"),
     MLP: ("#e69f00", "^"),
+    "MLP, no bias": ("#f0e442", "^"),
     "MLP, pruned": ("#8a5a00", "D"),
+    "linear": ("#000000", "s"),
+    "linear, no bias": ("#777777", "s"),
+    "linear, pruned": ("#d55e00", "<"),
+    "retrained": ("#31688e", "P"),
     "NEAT": ("#009e73", "p"),
     "NDP": ("#cc79a7", "X"),
 }
 """Color and marker of each kind of student."""
-OTHER_LOOKS = (("#d55e00", "P"), ("#000000", "<"), ("#a89500", ">"), ("#31688e", "h"))
+OTHER_LOOKS = (("#a89500", ">"), ("#666666", "h"))
 STAR: Any = {"color": fig.GREY, "linestyle": "", "marker": "*", "mfc": "white", "markersize": 9}
 """The look of what the paper prints."""
 

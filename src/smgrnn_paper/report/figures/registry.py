@@ -21,6 +21,7 @@ FIGURES: dict[str, Callable[[Records], Figure]] = {
     "A.1": training.draw_hyperparameter_sweeps,
     "A.2": weights.draw_more_weights,
     "frontier": frontier.draw_frontier,
+    "nonlinear": frontier.draw_frontier,
     "edits": beyond.draw_growth_operators,
     "credit": beyond.draw_credit_assignment,
     "rules": beyond.draw_local_learning,
