@@ -1,7 +1,7 @@
 """Results: the runs that a report is about, found by the content of their conditions."""
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -105,18 +105,20 @@ class Results:
 
     def all_records(self) -> list[Record]:
         """Return the records found of the experiments that are reported, each run once."""
-        keys = {key: None for key, _ in self._keys()}
-        return [record for record in map(self._load, keys) if record is not None]
+        return [record for record in map(self._load, self._keys) if record is not None]
 
     def missing(self) -> dict[str, str]:
         """Return the runs that are missing, by key: experiment, condition and seed of each."""
-        return {key: name for key, name in self._keys() if self._load(key) is None}
+        return {key: name for key, name in self._keys.items() if self._load(key) is None}
 
-    def _keys(self) -> Iterator[tuple[str, str]]:
-        """Yield the key and the name of every run that is reported."""
-        for experiment in self.chosen:
-            for name, condition, seed in experiment.runs():
-                yield condition.key(seed), f"{experiment.id} {name} seed {seed}"
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        """The names of all runs that are reported, by key."""
+        return {
+            condition.key(seed): f"{experiment.id} {name} seed {seed}"
+            for experiment in self.chosen
+            for name, condition, seed in experiment.runs()
+        }
 
     @cached_property
     def _names(self) -> dict[tuple[str, str], tuple[Experiment, str]]:
