@@ -44,10 +44,11 @@ def push(state: Floats) -> float:
     position, velocity, spin = state[0], state[1], state[3]
     gravity, length = state[4], state[7]
     cosine, sine = math.cos(state[2]), math.sin(state[2])
-    if cosine > NEAR:
-        return 5.55 * sine + 0.99 * spin + 0.41 * position + 0.43 * velocity
     missing = spin * spin * length * 2.0 / 3.0 / gravity + cosine - 1.0 + LIFT
-    return PUMP * missing * spin * cosine - CENTER * position - BRAKE * velocity
+    choice: float = PUMP * missing * spin * cosine - CENTER * position - BRAKE * velocity
+    if cosine > NEAR:
+        choice = 5.55 * sine + 0.99 * spin + 0.41 * position + 0.43 * velocity
+    return choice
 
 
 @inlined
