@@ -123,7 +123,7 @@ def sequence_figures(plan: Plan, stage_scores: Floats) -> dict[str, Any]:
     There are none before the end of a stage, and for a run outside of a sequence.
     """
     tasks, stages = plan.task_sequence, [stage.task.id for stage in plan.stages]
-    if len(stage_scores) != FIRST_STAGE + len(stages):
+    if not tasks or len(stage_scores) != FIRST_STAGE + len(stages):
         return {}
     table = {
         "tasks": list(tasks),
