@@ -19,9 +19,8 @@ import numpy as np
 
 import smgrnn
 from smgrnn.experts import shipped_experts
-from smgrnn.export import export
-from smgrnn.export.c import fixed_bytes
-from smgrnn.export.program import program_of
+from smgrnn.export import controller_of, export
+from smgrnn.export.c import Body
 
 COMPILE = ("cc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 TIMER = Path(__file__).parent / "controller_in_c" / "time_steps.c"
@@ -69,7 +68,8 @@ def build_controller(task: str, folder: Path, played: int = 100, **settings: Any
     subprocess.run(["cc", "-std=c99", "-Os", "-c", source, "-o", small], check=True)
     sizes = subprocess.run(["size", small], capture_output=True, text=True, check=True).stdout
     code, data, *_ = map(int, sizes.splitlines()[1].split()[:2])
-    fixed = fixed_bytes(policy, program_of(policy))
+    body = Body(controller_of(policy))
+    fixed = body.table_bytes, body.state_bytes
     return Outcome(policy.graph.n_edges, *fixed, code + data, returns, float(timed.stdout))
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smgrnn.export import NUMBERS, STYLES, export, integers
-from smgrnn.export.integers import IntegerPolicy
+from smgrnn.export import NUMBERS, STYLES, controller_of, export
 from smgrnn.policy import Policy
 from support.exports import CASES, SANITIZED, choosing, random_policy, random_rows, tool
 from support.networks import LOOP
@@ -30,7 +29,7 @@ STRICT = (*SANITIZED[:7], "-std=c99", "-Os", "-ffreestanding")
 
 def made(policy: Policy, number: str, style: str) -> Policy:
     seen = random_rows(policy).observations
-    return policy if number == "float" else integers(policy, number, style=style, recording=seen)
+    return policy if number == "float" else controller_of(policy, number, style=style, recording=seen)
 
 
 def run(*command: Any, cwd: Path) -> str:
@@ -87,8 +86,8 @@ def test_a_micropython_module_acts_as_the_policy(case: dict[str, Any], tmp_path:
             if is_start:
                 controller.reset()
                 judge.reset()
-            if isinstance(judge, IntegerPolicy):
-                whole = judge.integers(row)
+            if number != "float":
+                whole = judge.encoded(row)
                 assert judge.units.tolist() == module.UNITS
                 given, wanted = controller.step(whole.tolist()), judge.step(whole)
                 assert np.array_equal(given, wanted)
@@ -99,9 +98,9 @@ def test_a_micropython_module_acts_as_the_policy(case: dict[str, Any], tmp_path:
 def test_micropython_itself_runs_the_module(tmp_path: Path) -> None:
     micropython = tool("micropython")
     seen = random_rows(choosing(LOOP)).observations
-    policy = integers(choosing(LOOP), "q15", style="unrolled", recording=seen)
+    policy = controller_of(choosing(LOOP), "q15", style="unrolled", recording=seen)
     export(policy, tmp_path / "net.py")
-    rows = policy.integers(seen)
+    rows = policy.encoded(seen)
     code = (
         f"import net\nc = net.Controller()\nfor x in {rows.tolist()}:\n c.step(x)\n print(c.state)"
     )

@@ -10,9 +10,8 @@ import pytest
 
 from smgrnn import Graph, Policy, load
 from smgrnn.errors import ConfigError
-from smgrnn.export import STYLES, export
-from smgrnn.export.c import c_name, fixed_bytes
-from smgrnn.export.program import program_of
+from smgrnn.export import STYLES, controller_of, export
+from smgrnn.export.c import Body, c_name
 from smgrnn.export.wiring import facts
 from smgrnn.policy import Normalisation
 from smgrnn.tasks import Task
@@ -41,7 +40,7 @@ def test_a_step_equals_the_engines(case: dict[str, Any], tmp_path: Path) -> None
     played = random_rows(policy)
     for style in STYLES:
         binary = build(policy, tmp_path / style, *STRICT, style=style)
-        check(played, *replay(policy, played, binary, is_straight=style == "unrolled"))
+        check(played, *replay(policy, played, binary, style=style))
 
 
 def test_a_step_by_hand(tmp_path: Path) -> None:
@@ -103,7 +102,7 @@ def test_what_no_action_depends_on_is_not_in_the_code(style: str, tmp_path: Path
         np.zeros((10_000, 3)),
     )
     binary = build(policy, tmp_path / style, *STRICT, style=style)
-    actions, _ = replay(policy, played, binary, is_straight=style == "unrolled")
+    actions, _ = replay(policy, played, binary, style=style)
     assert (actions == played.actions)[~played.is_tie].all()
     assert 0.4 < played.actions.mean() < 0.9
     header, source = ((tmp_path / style / f"controller.{end}").read_text() for end in "hc")
@@ -128,7 +127,8 @@ def test_tables_are_as_large_as_counted_by_hand() -> None:
     small = choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0), (2, 0, 1.0)]))
     assert facts(small)["n_parameters"] == 1
     policy = choosing(LOOP)
-    assert fixed_bytes(policy, program_of(policy)) == (24, 8)
+    body = Body(controller_of(policy))
+    assert (body.table_bytes, body.state_bytes) == (24, 8)
 
 
 @pytest.mark.parametrize(("n_inputs", "types"), [(255, "uint8_t"), (300, "uint16_t")])

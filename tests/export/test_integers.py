@@ -12,8 +12,8 @@ import pytest
 import smgrnn
 from smgrnn import Graph
 from smgrnn.errors import ConfigError, ShapeError, SmgrnnError
-from smgrnn.export import NUMBERS, STYLES, export, integers
-from smgrnn.export.integers import IntegerPolicy, activated
+from smgrnn.export import NUMBERS, STYLES, controller_of, export
+from smgrnn.export.program import Controller, activated
 from smgrnn.export.trial import find_place, try_beside
 from smgrnn.policy import Policy
 from support.commands import call
@@ -33,15 +33,15 @@ TYPES = NUMBERS[1:]
 SOME = dict(list(CASES.items())[::5])
 
 
-def extremes(policy: IntegerPolicy, n: int) -> Any:
+def extremes(policy: Controller, n: int) -> Any:
     """Return observations in integers: usual ones, any, and the ends of the range."""
     rng, shape = np.random.default_rng(2), (n, policy.task.n_inputs)
     kinds = (
-        policy.integers(rng.normal(size=shape)),
-        rng.integers(-(2**15), 2**15, shape),
+        policy.encoded(rng.normal(size=shape)),
+        rng.encoded(-(2**15), 2**15, shape),
         rng.choice([-(2**15), -1, 0, 1, 2**15 - 1], shape),
     )
-    return np.choose(rng.integers(0, 3, (n, 1)), kinds)
+    return np.choose(rng.encoded(0, 3, (n, 1)), kinds)
 
 
 @pytest.mark.parametrize("case", SOME.values(), ids=SOME.keys())
@@ -49,7 +49,7 @@ def test_the_c_equals_the_model_bit_for_bit(case: dict[str, Any], tmp_path: Path
     policy = random_policy(**case)
     seen = random_rows(policy).observations
     for number, style in zip(TYPES, STYLES, strict=True):
-        made = integers(policy, number, style=style, recording=seen)
+        made = controller_of(policy, number, style=style, recording=seen)
         rows, starts = extremes(made, 2000), np.arange(2000) % 10 == 0
         binary = build(made, tmp_path / number, *SANITIZED, by=REPLAY_INTEGERS, style=style)
         expected = []
@@ -73,7 +73,7 @@ def test_integers_act_as_floats_within_the_recorded_range(case: dict[str, Any]) 
     """
     policy = random_policy(**case)
     played = random_rows(policy, 200)
-    made = integers(policy, "q15", recording=played.observations)
+    made = controller_of(policy, "q15", recording=played.observations)
     given = []
     for row, is_start in zip(played.observations, played.starts, strict=True):
         if is_start:
@@ -93,10 +93,10 @@ def test_weights_by_hand() -> None:
     The largest weight becomes the largest int8, and the others follow.
     """
     graph = Graph.from_edges(2, 2, edges=[(0, 2, 1.0), (0, 3, -0.5), (1, 2, 0.25)])
-    made = integers(choosing(graph), "q7", recording=[[1.0, -2.0], [0.5, 1.0]])
+    made = controller_of(choosing(graph), "q7", recording=[[1.0, -2.0], [0.5, 1.0]])
     assert made.program.bits[:2] == (14, 13)
     assert [row.terms for row in made.program.rows] == [{0: 127, 1: 64}, {0: -64}]
-    assert made.integers([0.5, 9.0]).tolist() == [8192, 32767]  # the second is saturated
+    assert made.encoded([0.5, 9.0]).tolist() == [8192, 32767]  # the second is saturated
     assert made([0.5, 0.0]) == 0
     assert made([-0.5, 0.0]) == 1
     rows = np.array([[0.5, 0.0], [-0.5, 0.0], [0.0, -1.0]])
@@ -125,7 +125,7 @@ def test_a_controller_keeps_its_return_in_integers(run: Path) -> None:
     exact = try_beside(policy, policy, place, 10)
     assert exact.agreement == 1
     for number, bar in zip(TYPES, (0.99, 0.95), strict=True):
-        trial = try_beside(integers(policy, number), policy, place, 10)
+        trial = try_beside(controller_of(policy, number), policy, place, 10)
         assert trial.returns.mean() >= bar * exact.returns.mean()
         assert trial.agreement > bar
 
@@ -187,7 +187,7 @@ def test_what_integers_cannot_hold_is_refused_in_a_sentence(
 
 
 def test_floats_become_integers_in_c_as_in_python(tmp_path: Path) -> None:
-    made = integers(choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0)])), "q15", recording=[[3.0]])
+    made = controller_of(choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0)])), "q15", recording=[[3.0]])
     export(made, tmp_path / "net.c")
     values = [0.0, 1.0, -1.0, 2.9999, 1e9, -1e9, 0.00024]
     listed = ", ".join(f"{value}f" for value in values)
@@ -199,5 +199,5 @@ def test_floats_become_integers_in_c_as_in_python(tmp_path: Path) -> None:
     compiler = ["cc", "-std=c99", "-Wall", "-Werror", "main.c", "-o", "main"]
     subprocess.run(compiler, cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
-    expected = made.integers(np.array(values, np.float32)[:, None])[:, 0]
+    expected = made.encoded(np.array(values, np.float32)[:, None])[:, 0]
     assert list(map(int, done.stdout.split())) == expected.tolist()

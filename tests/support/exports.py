@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import smgrnn
 from smgrnn.arrays import Floats
 from smgrnn.export import export
-from smgrnn.export.program import program_of
+from smgrnn.export.build import program_of
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, make_env
@@ -134,7 +134,7 @@ def replay_integers(binary: Path, rows: Any, starts: Any) -> Any:
 
 
 def replay(
-    policy: Policy, played: Played, *command: str | Path, is_straight: bool = False
+    policy: Policy, played: Played, *command: str | Path, style: str = "tables"
 ) -> tuple[Any, Any]:
     """Return the actions and states of a compiled controller that sees the same observations."""
     records = np.concatenate([played.starts[:, None], played.observations], axis=1)
@@ -146,7 +146,7 @@ def replay(
     rows = np.frombuffer(done.stdout, np.float32).reshape(len(records), -1)
     results, rest = rows[:, 0], rows[:, 1:]
     n_actions = 0 if policy.task.is_discrete else policy.task.n_outputs
-    program, states = program_of(policy, is_straight=is_straight), played.states.copy()
+    program, states = program_of(policy, style), played.states.copy()
     if program.is_carried:  # no action depends on any other state
         states[:, program.states] = rest[:, n_actions:]
     if policy.task.is_discrete:

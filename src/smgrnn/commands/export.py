@@ -7,10 +7,9 @@ from typing import Any
 from smgrnn.commands.options import SELECTION, import_from_here, selection
 from smgrnn.commands.output import Output
 from smgrnn.errors import ConfigError
-from smgrnn.export import FORMATS, NUMBERS, STYLES, export, integers
-from smgrnn.export.c import c_name, fixed_bytes
-from smgrnn.export.integers import IntegerPolicy
-from smgrnn.export.program import program_of
+from smgrnn.export import CODE, FORMATS, NUMBERS, STYLES, controller_of, export
+from smgrnn.export.c import Body, c_name
+from smgrnn.export.program import Controller
 from smgrnn.export.trial import find_place, try_beside
 from smgrnn.export.wiring import facts
 from smgrnn.policy import BARE, Policy
@@ -24,6 +23,7 @@ RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
                       the format
 --type {{{",".join(NUMBERS)}}} [float]
                       numbers of C and MicroPython: floats, or integers with weights of 16 or 8 bits
+--scores              a step also gives the value of each output, of which it chooses the largest
 --self-test           a third file of C, which replays recorded steps on the board
 --min-return RETURN   refuse integers whose mean return on new episodes is lower
 --held-out N [100]    new episodes that judge integers beside floats
@@ -42,37 +42,31 @@ def run(args: Namespace, output: Output) -> None:
     task, folder = policy.task.id, source if source.is_dir() else source.parent
     name = source.stem if task == BARE else c_name(task.split(":")[-1])
     out, judged = args.out or folder / name, dict[str, Any]()
-    if args.type != "float":
+    chosen, is_float = policy, args.type == "float"
+    if args.to in CODE:
         import_from_here(args.task)
-        style = "unrolled" if args.to == "micropython" else args.style
-        chosen = integers(policy, args.type, style=style, task=args.task)
-        policy, judged = chosen, _judged(policy, chosen, args)
-    elif args.min_return is not None:
+        chosen = controller_of(policy, args.type, style=args.style, task=args.task)
+        judged = {} if is_float else _judged(policy, chosen, args)
+    if is_float and args.min_return is not None:
         raise ConfigError("--min-return judges integers; add --type q15 or --type q7.")
-    paths = export(
-        policy,
-        out,
-        to=args.to,
-        type=args.type,
-        style=args.style,
-        self_test=args.self_test,
-        task=args.task,
-    )
+    options = {"scores": args.scores, "self_test": args.self_test, "task": args.task}
+    paths = export(chosen, out, to=args.to, type=args.type, **options)
     files = {str(path): path.stat().st_size for path in paths}
     report = {"format": args.to, "files": files, **facts(policy), **judged}
     lines = [f"{path}: {size} bytes" for path, size in files.items()]
     what = ", ".join(filter(None, (task, policy.student)))
     parameters = quantity(report["n_parameters"], "parameter")
     lines.append(f"{what}: {parameters}, {quantity(policy.graph.n_hidden, 'hidden node')}")
-    if args.to == "c":
-        straight = program_of(policy, is_straight=args.style == "unrolled")
-        program = getattr(policy, "program", straight)
-        report["weights"], report["constants"] = program.n_weights, program.n_constants
-        report["table_bytes"], report["state_bytes"] = fixed_bytes(policy, program, args.style)
+    if isinstance(chosen, Controller):
+        program, body = chosen.program, Body(chosen)
+        report |= {"weights": program.n_weights, "constants": program.n_constants}
+        report |= {"table_bytes": body.table_bytes, "state_bytes": body.state_bytes}
         lines.append("{weights} weights + {constants} constants".format(**report))
-        lines.append(
-            "{table_bytes} bytes of constant tables, {state_bytes} bytes of state".format(**report)
-        )
+        if args.to != "micropython":
+            lines.append(
+                f"{body.table_bytes} bytes of constant tables, {body.state_bytes} bytes of state, "
+                f"at most {body.stack_bytes} bytes of stack"
+            )
     if judged:
         lines.append(
             "return on new episodes: {return:.1f} in {type}, {float_return:.1f} in floats; the "
@@ -81,7 +75,7 @@ def run(args: Namespace, output: Output) -> None:
     output.result("\n".join(lines), report)
 
 
-def _judged(policy: Policy, chosen: IntegerPolicy, args: Namespace) -> dict[str, Any]:
+def _judged(policy: Policy, chosen: Controller, args: Namespace) -> dict[str, Any]:
     """Return how integers do beside floats; refuse them if they return too little."""
     place, n = find_place(policy, args.task), checked(args.held_out, Count, "--held-out")
     of_floats, trial = (try_beside(each, policy, place, n) for each in (policy, chosen))

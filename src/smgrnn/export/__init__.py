@@ -12,11 +12,12 @@ from xml.etree import ElementTree
 
 from smgrnn.errors import ConfigError, needs, short, suggest
 from smgrnn.export.arduino import arduino_library
+from smgrnn.export.build import program_of
 from smgrnn.export.c import c_files
 from smgrnn.export.c_test import c_test
-from smgrnn.export.integers import LARGEST_WEIGHT, IntegerPolicy, integer_program
+from smgrnn.export.integers import LARGEST_WEIGHT, integer_program
 from smgrnn.export.micropython import micropython_module
-from smgrnn.export.program import program_of
+from smgrnn.export.program import STYLES, Controller
 from smgrnn.export.trial import recorded_steps
 from smgrnn.export.wiring import facts
 from smgrnn.graph.drawing import kinds
@@ -33,9 +34,10 @@ FORMATS = {
     "json": (".json",),
 }
 """The suffixes of each format's files; a library for Arduino is a folder."""
-IN_INTEGERS = ("c", "arduino", "micropython")
+CODE = ("c", "arduino", "micropython")
+"""Formats that are programs."""
 NUMBERS = ("float", *LARGEST_WEIGHT)
-STYLES = ("tables", "unrolled")
+"""Types of numbers of programs."""
 Row = dict[str, Any]
 TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
 """Names of types in GraphML."""
@@ -48,6 +50,7 @@ def export(
     to: str | None = None,
     type: str = "float",
     style: str = "tables",
+    scores: bool = False,
     self_test: bool = False,
     recording: Any = None,
     task: TaskSource | Task | None = None,
@@ -68,6 +71,8 @@ def export(
         weights.
     style
         C with "tables" that a loop reads, or "unrolled" into straight-line code.
+    scores
+        Whether a step of code also gives all outputs, of which it chooses the largest.
     self_test
         Whether C has a third file, which replays recorded steps on the board.
     recording
@@ -93,43 +98,41 @@ def export(
             endings = ", ".join(suffixes[-1] for suffixes in FORMATS.values() if suffixes)
             raise ConfigError(f"{out.name} names no export format; end it with one of {endings}.")
         (to,) = named
-    if to not in FORMATS:
-        hint = suggest(to, FORMATS) or f"Choose from {', '.join(FORMATS)}."
-        raise ConfigError(f"There is no export format {short(to)}. {hint}")
-    if style not in STYLES:
-        hint = suggest(style, STYLES) or f"Choose from {', '.join(STYLES)}."
-        raise ConfigError(f"There is no style {short(style)}. {hint}")
-    if type != "float" and not isinstance(policy, IntegerPolicy):
-        if to not in IN_INTEGERS:
-            raise ConfigError(f"Integers are for {', '.join(IN_INTEGERS)}. Use floats for {to}.")
-        style_of = "unrolled" if to == "micropython" else style
-        policy = integers(policy, type, style=style_of, recording=recording, task=task)
+    _check("export format", to, FORMATS)
+    _check("style", style, STYLES)
+    _check("type of numbers", type, NUMBERS)
+    is_made = isinstance(policy, Controller)
+    number = policy.program.type if isinstance(policy, Controller) else type
+    if to not in CODE and (number != "float" or scores):
+        what = "Scores" if scores else "Integers"
+        raise ConfigError(f"{what} are for {', '.join(CODE)}. Leave them out for {to}.")
+    if scores and not policy.task.is_discrete:
+        raise ConfigError("Only a network that chooses has scores; this one returns all outputs.")
+    if self_test and to == "micropython":
+        raise ConfigError("A self-test is C; use it with c or arduino.")
     stem = out.stem if out.suffix in FORMATS[to] else out.name
-    contents: dict[str, bytes]
-    if to in IN_INTEGERS:
-        is_straight = style == "unrolled" or to == "micropython"
-        program = getattr(policy, "program", None) or program_of(policy, is_straight=is_straight)
+    if to in CODE:
+        if self_test or (type != "float" and not is_made):
+            recording = recorded_steps(policy, recording, task)
+        made = _made(policy, type, style, recording)
         if to == "micropython":
-            contents = {f"{stem}.py": micropython_module(policy, program)}
+            contents = {f"{stem}.py": micropython_module(made, has_scores=scores)}
         else:
-            header, source = c_files(policy, program, stem, style)
+            header, source = c_files(made, stem, has_scores=scores)
             contents = {f"{stem}.h": header, f"{stem}.c": source}
             if self_test:
-                seen = recorded_steps(policy, recording, task)
-                contents[f"{stem}_test.c"] = c_test(policy, program, stem, *seen)
+                contents[f"{stem}_test.c"] = c_test(made, stem, *recording, has_scores=scores)
+        if to == "arduino":
+            contents = arduino_library(made, stem, contents, has_scores=scores)
     elif to == "onnx":
         with needs("ONNX"):
             from smgrnn.export.to_onnx import onnx_model
         contents = {f"{stem}.onnx": onnx_model(policy).SerializeToString(deterministic=True)}
     else:
         contents = {f"{stem}.{to}": (_graphml if to == "graphml" else _json)(policy)}
-    if to == "arduino":
-        contents = arduino_library(policy, stem, contents)
-        check_new_file(out)
     paths = [out / name if to == "arduino" else out.with_name(name) for name in contents]
-    for file in paths:
-        if to != "arduino":
-            check_new_file(file)
+    for file in [out] if to == "arduino" else paths:
+        check_new_file(file)
     for file, content in zip(paths, contents.values(), strict=True):
         with writing(file):
             file.parent.mkdir(parents=to == "arduino", exist_ok=True)
@@ -137,28 +140,40 @@ def export(
     return paths
 
 
-def integers(
+def controller_of(
     network: Any,
-    type: str,
+    type: str = "float",
     *,
     style: str = "tables",
     recording: Any = None,
     task: TaskSource | Task | None = None,
-) -> IntegerPolicy:
-    """Return a network as the policy in integers that `export` writes, to play or to compare.
+) -> Controller:
+    """Return a network as the controller that `export` writes, to play or to compare.
+
+    The parameters are those of `export`.
 
     >>> import smgrnn
     >>> run = smgrnn.distill("xor", episodes=20)
-    >>> integers(run, "q15").program.type
+    >>> controller_of(run, "q15").program.type
     'q15'
     """
-    if type not in LARGEST_WEIGHT:
-        hint = suggest(type, LARGEST_WEIGHT) or f"Choose from {', '.join(LARGEST_WEIGHT)}."
-        raise ConfigError(f"There are no integers of type {short(type)}. {hint}")
+    _check("type of numbers", type, NUMBERS)
     policy = policy_of(network)
-    recorded = recorded_steps(policy, recording, task)
-    program = integer_program(policy, type, *recorded, is_straight=style == "unrolled")
-    return IntegerPolicy(policy, program)
+    return _made(policy, type, style, type != "float" and recorded_steps(policy, recording, task))
+
+
+def _made(policy: Policy, type: str, style: str, recording: Any) -> Controller:
+    if isinstance(policy, Controller):
+        return policy
+    if type == "float":
+        return Controller(policy, program_of(policy, style))
+    return Controller(policy, integer_program(policy, type, *recording, style))
+
+
+def _check(what: str, given: str, known: Any) -> None:
+    if given not in known:
+        hint = suggest(given, known) or f"Choose from {', '.join(known)}."
+        raise ConfigError(f"There is no {what} {short(given)}. {hint}")
 
 
 def _nodes_and_edges(policy: Policy) -> tuple[list[Row], list[Row]]:

@@ -1,59 +1,29 @@
 """A self-test of exported C: recorded steps with the actions and states that must follow."""
 
-from string import Template
+from textwrap import fill, indent
 from typing import Any
 
 import numpy as np
 
-from smgrnn.export.c import NUMBERS, c_name
-from smgrnn.export.integers import IntegerPolicy
-from smgrnn.export.program import SCALARS, Program
-from smgrnn.policy import Policy
+from smgrnn.export.c import NUMBERS, c_name, template
+from smgrnn.export.program import Controller
+from smgrnn.policy import scale_action
 
-N_STEPS = 40
+N_STEPS, N_EPISODES = 40, 4
 CLEAR = 1e-3
-"""Floats are tested where the largest output leads by this much, or single precision decides."""
-TEST = Template("""\
-/* Self-test of $name: $n recorded steps.  Call ${name}_test on the board; it returns 0, or the
- * number of the first step that went wrong.  With -DSELF_TEST_MAIN this is a program. */
-#include "$file.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-int ${name}_test(void);
-
-static const $value observations[$n][${upper}_OBSERVATIONS] = {
-$observations
-};
-static const uint8_t starts[$n] = {$starts};
-$tables
-$close
-int ${name}_test(void)
-{
-    ${name}_state state;
-    ${name}_reset(&state);
-    for (int step = 0; step < $n; step++) {
-        if (starts[step]) {
-            ${name}_reset(&state);
-        }
-$checks    }
-    return 0;
-}
-
-#ifdef SELF_TEST_MAIN
-int main(void)
-{
-    return ${name}_test();
-}
-#endif
-""")
+"""A choice in floats is tested where the largest output leads by this much; rounding may decide
+closer ones."""
 CLOSE = """
 static int differs(float one, float other)
 {
     float difference = one - other;
     return !(difference < 0.001f && difference > -0.001f);
 }
+"""
+CHECK_CHOICE = """\
+        if (actions[step] >= 0 && action != actions[step]) {
+            return step + 1;
+        }
 """
 CHECK = """\
         for (size_t i = 0; i < {n}; i++) {{
@@ -64,92 +34,72 @@ CHECK = """\
 """
 
 
-def c_test(policy: Policy, program: Program, stem: str, observations: Any, starts: Any) -> bytes:
-    """Return the source of a program that repeats the first recorded steps."""
-    name, is_float, task = c_name(stem), program.type == "float", policy.task
-    # Ten steps of four episodes, or the first ones.
-    firsts = np.flatnonzero(starts)[:4]
-    spans = [
-        range(k, min([k + N_STEPS // len(firsts), len(starts), *firsts[firsts > k]]))
-        for k in firsts
+def c_test(
+    controller: Controller, stem: str, observations: Any, starts: Any, *, has_scores: bool = False
+) -> bytes:
+    """Return the source of a program that repeats the first steps of four recorded episodes."""
+    name, program, task = c_name(stem), controller.program, controller.task
+    firsts = np.flatnonzero(starts)[:N_EPISODES]
+    n_each = N_STEPS // len(firsts)
+    chosen = [
+        n for k in firsts for n in range(k, min([k + n_each, len(starts), *firsts[firsts > k]]))
     ]
-    chosen = [n for span in spans for n in span]
-    seen: Any = np.asarray(observations, np.float32)[chosen]
-    starts = np.asarray(starts)[chosen]
-    if isinstance(policy, IntegerPolicy):
-        seen = policy.integers(seen)
-        steps = _integer_steps(policy, seen, starts)
+    rows = controller.encoded(np.asarray(observations)[chosen])
+    actions, states = list[Any](), list[Any]()
+    for n, row in zip(chosen, rows, strict=True):
+        if n in firsts:
+            controller.reset()
+        action = controller.step(row)
+        if not program.is_choice and program.is_float:
+            action = scale_action(task, action)
+        elif program.is_float and len(controller.scores) > 1:
+            second, first = np.sort(controller.scores)[-2:]
+            action = action if first - second >= CLEAR else -1
+        actions.append(np.atleast_1d(action))
+        states.append(controller.states)
+    controller.reset()
+    numbers, (n_steps, n_actions) = NUMBERS[program.type], np.shape(actions)
+    call = f"{name}_step(&state, observations[step]"
+    if program.is_choice:
+        listed = fill(", ".join(str(action) for (action,) in actions), 96)
+        tables = "/* -1: too close to test. */\n" * bool(min(actions) < 0)
+        tables += f"static const int16_t actions[{n_steps}] = {{\n{indent(listed, '    ')}\n}};\n"
+        checks = f"        {numbers.sum} scores[{task.n_outputs}];\n" * has_scores
+        checks += f"        int action = {call}{', scores' * has_scores});\n"
+        checks += CHECK_CHOICE
     else:
-        steps = _float_steps(policy, program, seen, starts)
-    value = NUMBERS[program.type].value
-    wanted, kept = (np.array(column) for column in zip(*steps, strict=True))
-
-    def rows(values: Any) -> str:
-        end = "f" if is_float and values.dtype.kind == "f" else ""
-        cells = (", ".join(f"{np.float32(v) if end else v}{end}" for v in row) for row in values)
-        return ",\n".join(f"    {{{row}}}" for row in cells)
-
-    tables, checks = list[str](), list[str]()
-    if task.is_discrete:
-        listed = ", ".join(map(str, wanted))
-        tables.append(
-            f"static const int16_t actions[{len(wanted)}] = {{{listed}}}; /* -1: close */"
-        )
-        checks += [f"        int action = {name}_step(&state, observations[step]);\n"]
-        checks += ["        if (actions[step] >= 0 && action != actions[step]) {\n"]
-        checks += ["            return step + 1;\n        }\n"]
-    else:
-        size = f"[{len(wanted)}][{task.n_outputs}]"
-        tables.append(f"static const {value} actions{size} = {{\n{rows(wanted)}\n}};")
-        checks += [f"        {value} action[{task.n_outputs}];\n"]
-        checks += [f"        (void){name}_step(&state, observations[step], action);\n"]
-        checks += [_check(task.n_outputs, "action[i]", "actions[step][i]", is_float)]
+        tables = _table(numbers.value, "actions", actions)
+        checks = f"        {numbers.value} action[{n_actions}];\n        (void){call}, action);\n"
+        checks += _check(n_actions, "action[i]", "actions[step][i]", program.is_float)
     if program.n_kept:
-        size = f"[{len(kept)}][{program.n_kept}]"
-        tables.append(f"static const {value} states{size} = {{\n{rows(kept)}\n}};")
-        checks += [_check(program.n_kept, "state.node[i]", "states[step][i]", is_float)]
-    return TEST.substitute(
+        tables += _table(numbers.value, "states", states)
+        checks += _check(program.n_kept, "state.node[i]", "states[step][i]", program.is_float)
+    return template(
+        "self_test.c",
         file=stem,
         name=name,
         upper=name.upper(),
-        value=value,
-        n=len(seen),
-        observations=rows(seen),
-        starts=", ".join(str(int(start)) for start in starts),
-        tables="\n".join(tables),
-        close=CLOSE if any("differs(" in check for check in checks) else "",
-        checks="".join(checks),
+        value=numbers.value,
+        n=n_steps,
+        observations=_listed(rows),
+        starts="    " + ", ".join(str(int(n in firsts)) for n in chosen),
+        tables=tables + CLOSE * ("differs(" in checks),
+        checks=checks,
     ).encode()
 
 
 def _check(n: int, given: str, wanted: str, is_float: bool) -> str:
-    return CHECK.format(
-        n=n, differs=f"differs({given}, {wanted})" if is_float else f"{given} != {wanted}"
-    )
+    differs = f"differs({given}, {wanted})" if is_float else f"{given} != {wanted}"
+    return CHECK.format(n=n, differs=differs)
 
 
-def _integer_steps(policy: IntegerPolicy, seen: Any, starts: Any) -> list[tuple[Any, list[Any]]]:
-    steps = []
-    for row, is_start in zip(seen, starts, strict=True):
-        if is_start:
-            policy.reset()
-        steps.append((policy.step(row), list(policy.states)))
-    policy.reset()
-    return steps
+def _table(number: str, name: str, rows: Any) -> str:
+    values = np.array(rows, np.float32 if number == "float" else np.int64)
+    size = "".join(f"[{n}]" for n in values.shape)
+    return f"static const {number} {name}{size} = {{\n{_listed(values)}\n}};\n"
 
 
-def _float_steps(
-    policy: Policy, program: Program, seen: Any, starts: Any
-) -> list[tuple[Any, list[float]]]:
-    steps, repeats = [], list(program.run(seen, starts))[program.repeat - 1 :: program.repeat]
-    policy.reset()
-    for row, is_start, values in zip(seen, starts, repeats, strict=True):
-        if is_start:
-            policy.reset()
-        action, outputs = policy(row), np.sort(values[-program.n_outputs :])
-        if policy.task.is_discrete and len(outputs) > 1 and outputs[-1] - outputs[-2] < CLEAR:
-            action = -1
-        kept = [SCALARS[kind](values[place]) for place, kind, _ in program.next]
-        steps.append((action, kept))
-    policy.reset()
-    return steps
+def _listed(values: Any) -> str:
+    """Return the rows of an array in C."""
+    end = "f" if values.dtype == np.float32 else ""
+    return ",\n".join(f"    {{{', '.join(f'{value!s}{end}' for value in row)}}}" for row in values)

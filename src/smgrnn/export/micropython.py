@@ -1,22 +1,25 @@
 """A controller as one module of MicroPython, which any Python runs too.
 
-A step is straight-line code.  Integers are those of the C: a sum fits MicroPython's small integers
-of 31 bits, so a step allocates nothing for them.
+Integers are those of the C: a sum fits MicroPython's small integers of 31 bits, so a step allocates
+nothing for them.
 """
+
+from textwrap import indent
+from typing import Any
 
 from smgrnn import __version__
 from smgrnn.errors import plain
-from smgrnn.export.integers import CURVE
-from smgrnn.export.program import Program, Row
+from smgrnn.export.c import template, value_names
+from smgrnn.export.program import CURVE, Controller, Row
 from smgrnn.export.wiring import network_digest
-from smgrnn.policy import Policy
 
 FLOATS = {
-    "tanh": "def _tanh(x, _):\n    return math.tanh(x)\n",
-    "sigmoid": "def _sigmoid(x, _):\n    return 1 / (1 + math.exp(-x)) if x > -80 else 0.0\n",
-    "relu": "def _relu(x, _):\n    return max(x, 0.0)\n",
+    "tanh": "def _tanh(x):\n    return math.tanh(x)\n",
+    "sigmoid": "def _sigmoid(x):\n    return 1 / (1 + math.exp(-x)) if x > -80 else 0.0\n",
+    "relu": "def _relu(x):\n    return max(x, 0.0)\n",
 }
-TANH = f"""\
+INTEGERS = {
+    "tanh": f"""\
 _CURVE = {CURVE}
 
 
@@ -25,56 +28,27 @@ def _tanh(x, shift):
     left = _CURVE[y >> 9]
     y = left + ((_CURVE[(y >> 9) + 1] - left) * (y & 511) >> 9)
     return y if x >= 0 else -y
-"""
-IDENTITY = """\
+""",
+    "sigmoid": "def _sigmoid(x, shift):\n    return (32768 + _tanh(x, shift + 1)) >> 1\n",
+    "identity": """\
 def _identity(x, shift):
     return max(-32767, min(32767, (x + (1 << shift >> 1)) >> shift))
-"""
-INTEGERS = {
-    "tanh": TANH,
-    "sigmoid": "def _sigmoid(x, shift):\n    return (32768 + _tanh(x, shift + 1)) >> 1\n",
+""",
     "relu": "def _relu(x, shift):\n    return _identity(max(x, 0), shift)\n",
-    "identity": IDENTITY,
 }
-CALLED = {"sigmoid": "tanh", "relu": "identity"}
-"""The integer activation that another one calls."""
-MODULE = '''\
-"""{task}: a neural controller in {type}, written by smgrnn {version}; network {digest}.
-
-{names}
-
-Call reset at the start of every episode, then step for each observation.
-"""
-{maths}
-UNITS = {units}
-{activations}
-
-class Controller:
-    def __init__(self):
-        self.reset()
-
-    def reset(self):
-        self.state = {zeros}
-
-    def step(self, x):
-        """Return the action for an observation{integers}."""
-{body}
-'''
+"""Each calls only those before it."""
 
 
-def micropython_module(policy: Policy, program: Program) -> bytes:
-    """Return the source of the module; `program` repeats nothing."""
-    task, is_float = policy.task, program.type == "float"
-    names = [f"x{place}" for place in program.inputs] + [f"s{n}" for n in program.states]
-    names += [f"h{n}" for n in range(len(program.inner))]
-    outputs = [f"y{n}" for n in range(program.n_outputs)]
-    names += outputs
-    used = set[str]()
+def micropython_module(controller: Controller, *, has_scores: bool = False) -> bytes:
+    """Return the source of the module."""
+    program, task = controller.program, controller.task
+    names, first_sum = value_names(program), program.first_row + program.n_active
+    outputs = names[program.first_output :]
+    states = names[len(program.inputs) : program.first_row]
 
     def activated(kind: str, total: str, shift: int) -> str:
-        if is_float and kind == "identity":
-            return total
-        used.update({kind} if is_float else {kind, CALLED.get(kind, kind)})
+        if program.is_float:
+            return total if kind == "identity" else f"_{kind}({total})"
         return f"_{kind}({total}, {shift})"
 
     def total(row: Row) -> str:
@@ -82,56 +56,72 @@ def micropython_module(policy: Policy, program: Program) -> bytes:
         return " + ".join([*([repr(row.bias)] if row.bias or not terms else []), *terms])
 
     lines = [f"x{place} = x[{place}]" for place in program.inputs]
-    if program.states:
-        lines.append(f"{', '.join(f's{n}' for n in program.states)}, = self.state")
-    for n, row in enumerate(program.inner):
-        lines.append(f"h{n} = {activated(row.activation, total(row), row.shift)}")
-    for name, row in zip(outputs, program.outputs, strict=True):
+    if states:
+        start = "self.state" if program.is_carried else _tuple("0" for _ in states)
+        lines.append(f"{', '.join(states)}, = {start}")
+    step = []
+    for place, row in enumerate(program.rows, program.first_row):
         whole = total(row)
-        if is_float:
-            whole = activated(row.activation, whole, 0)
-        elif task.is_discrete and row.activation == "relu":
+        if place < first_sum or program.is_float:
+            whole = activated(row.activation, whole, row.shift)
+        elif row.activation == "relu":
             whole = f"max({whole}, 0)"
-        lines.append(f"{name} = {whole}")
-    if program.states:
+        step.append(f"{names[place]} = {whole}")
+    if states:
         following = (
-            activated(kind, names[place], shift) if names[place] in outputs else names[place]
+            names[place] if place < first_sum else activated(kind, names[place], shift)
             for place, kind, shift in program.next
         )
-        lines.append(f"self.state = ({', '.join(following)},)")
-    pairs = list(zip(outputs, program.outputs, strict=True))
-    if task.is_discrete:
-        lines += [f"y = ({', '.join(outputs)},)", "return y.index(max(y))"]
-    elif not is_float:
-        acts = (activated(row.activation, name, row.shift) for name, row in pairs)
-        lines.append(f"return ({', '.join(acts)},)")
-    elif task.action_low is not None and task.action_high is not None:
-        bounds = zip(outputs, task.action_low, task.action_high, strict=True)
-        acts = (f"{a!r} + (max(-1.0, min(1.0, {y})) + 1) * {b / 2 - a / 2!r}" for y, a, b in bounds)
-        lines.append(f"return ({', '.join(acts)},)")
+        step.append(f"{', '.join(states)}, = {_tuple(following)}")
+    if program.repeat > 1:
+        step = [f"for _ in range({program.repeat}):", *(f"    {line}" for line in step)]
+    lines += step
+    if program.n_kept:
+        lines.append(f"self.state = {_tuple(states)}")
+    if program.is_choice:
+        lines += [f"y = {_tuple(outputs)}", *["self.scores = y"] * has_scores]
+        lines.append("return y.index(max(y))")
     else:
-        lines.append(f"return ({', '.join(outputs)},)")
-    places = dict(zip(program.inputs, program.bits, strict=False))
-    units = [2.0 ** places[n] if n in places else 0.0 for n in range(task.n_inputs)]
-    kinds = FLOATS if is_float else INTEGERS
-    parts = "\n\n".join(kinds[kind] for kind in sorted(used))
-    known = [f"x[{n}]: {name}" for n, name in enumerate(policy.names.inputs)]
-    known += [f"action {n}: {name}" for n, name in enumerate(policy.names.outputs)]
-    zeros = f"({'0, ' * len(program.states)})".replace(", )", ",)")
-    text = MODULE.format(
-        task=_text(policy.task.id),
+        low, high = task.action_low, task.action_high
+        if program.is_float and low is not None and high is not None:
+            outputs = [
+                f"{a!r} + (max(-1.0, min(1.0, {y})) + 1) * {b / 2 - a / 2!r}"
+                for y, a, b in zip(outputs, low, high, strict=True)
+            ]
+        lines.append(f"return {_tuple(outputs)}")
+
+    functions, text = list[str](), "\n".join(lines)
+    for kind, function in reversed((FLOATS if program.is_float else INTEGERS).items()):
+        if f"_{kind}(" in text:
+            text += function
+            functions.insert(0, function)
+    known = [f"x[{n}]: {name}" for n, name in enumerate(controller.names.inputs)]
+    known += [f"output {n}: {name}" for n, name in enumerate(controller.names.outputs)]
+    units = ""
+    if not program.is_float:
+        units = f"UNITS = {controller.units.tolist()}\n"
+    if not program.is_float and (has_scores or not program.is_choice):
+        what = "SCORE" if program.is_choice else "ACTION"
+        units += f"{what}_UNITS = {controller.output_units.tolist()}\n"
+    return template(
+        "micropython.txt",
+        task=_text(task.id),
         type=program.type,
         version=__version__,
-        digest=network_digest(policy),
+        digest=network_digest(controller),
         names=_text("\n".join(known)),
-        maths="import math\n" if is_float and used & {"tanh", "sigmoid"} else "",
-        units=None if is_float else units,
-        activations=f"\n\n{parts}\n" if parts else "",
-        zeros=zeros,
-        integers="" if is_float else " of integers, each value times its unit, rounded",
-        body="\n".join(f"        {line}" for line in lines),
-    )
-    return text.encode()
+        maths="import math\n\n" if "math." in text else "",
+        units=units,
+        activations="".join(f"\n\n{function}" for function in functions),
+        zeros=_tuple("0" for _ in range(program.n_kept)),
+        integers="" if program.is_float else " of integers, each value times its unit, rounded",
+        body=indent("\n".join(lines), " " * 8),
+    ).encode()
+
+
+def _tuple(parts: Any) -> str:
+    parts = list(parts)
+    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
 def _text(text: str) -> str:

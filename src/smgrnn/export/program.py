@@ -1,26 +1,60 @@
-"""A network as the arithmetic of one step, without what no action depends on.
+"""A network as the arithmetic of one step, from which all code is written.
 
-A step reads some inputs and the values that the last step kept, computes `rows` in order, each an
-activated sum, and takes its outputs from the last ones.  Normalisation, constant nodes, linear
-nodes with few edges and values that an earlier iteration already computed are folded into weights.
+A step reads some inputs and the values that the last step kept, computes `rows` in order, and takes
+its outputs from the last ones.  A `Controller` plays a program exactly as its C does: in single
+precision, or in int16 values, int16 or int8 weights and int32 sums.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from math import exp, tanh
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import tanh
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from smgrnn.policy import Policy
 
-SILENT = ("tanh", "relu", "identity")
-"""Activations whose value at 0 is 0."""
-STRICTLY_INCREASING = ("tanh", "sigmoid", "identity")
-SCALARS: dict[str, Callable[[float], float]] = {
-    "tanh": tanh,
-    "sigmoid": lambda x: 1 / (1 + exp(-x)) if x > -700 else 0.0,
-    "relu": lambda x: max(x, 0.0),
-    "identity": lambda x: x,
-}
+STYLES = ("tables", "unrolled")
+VALUE_BITS, LARGEST_VALUE = 15, 2**15 - 1
+"""An integer of 16 bits; a tanh has `VALUE_BITS` behind the point."""
+CURVE_BITS = 12
+"""Bits behind the point of the integers that tanh and sigmoid are computed of."""
+CURVED = ("tanh", "sigmoid")
+
+
+def _curve() -> tuple[int, ...]:
+    """Return tanh at multiples of 1/8 up to 4, raised so that chords err equally on both sides."""
+    points = [(tanh(n / 8), tanh(n / 8) * (1 - tanh(n / 8) ** 2) / 8**3) for n in range(33)]
+    return tuple(min(round((y + bend) * 2**VALUE_BITS), LARGEST_VALUE) for y, bend in points)
+
+
+CURVE = _curve()
+_POINTS = np.array(CURVE)
+
+
+def activated(kind: str, total: Any, shift: int | None = None) -> Any:
+    """Return the activated value of a sum, or of an array of them.
+
+    An integer sum is cut by `shift` bits; without, sums are floats.
+
+    >>> [int(activated("tanh", x << 10, 10)) for x in (0, 4096, -4096, 2**20)]
+    [0, 24976, -24976, 32745]
+    """
+    if shift is None:
+        if kind == "tanh":
+            return np.tanh(total)
+        if kind == "sigmoid":
+            return 1 / (1 + np.exp(-total))
+        return np.where(total <= 0, 0, total)[()] if kind == "relu" else total
+    if kind == "sigmoid":
+        return (2**VALUE_BITS + activated("tanh", total, shift + 1)) >> 1
+    if kind == "tanh":
+        x = np.minimum(np.abs(total) >> shift, 2**14 - 1)
+        left = _POINTS[x >> 9]
+        y = left + ((_POINTS[(x >> 9) + 1] - left) * (x & 511) >> 9)
+        return y * np.sign(total)
+    whole = np.maximum(total, 0) if kind == "relu" else total
+    return np.clip((whole + (1 << shift >> 1)) >> shift, -LARGEST_VALUE, LARGEST_VALUE)
 
 
 class Row(NamedTuple):
@@ -43,18 +77,27 @@ class Program:
     states: tuple[int, ...]
     """Nodes whose states a step starts from; nodes count from the first output."""
     rows: tuple[Row, ...]
-    """The last rows are the outputs."""
+    """The last rows are the outputs.  Those of a choice stay sums, at most cut at 0."""
     next: tuple[tuple[int, str, int], ...]
-    """Where each state's next value is, how it is activated, and its shift."""
+    """Where each state's next value is; how it is activated and shifted, if it is such a sum."""
     n_outputs: int
+    is_choice: bool
+    """Whether the action is the number of the largest output, or all outputs."""
     repeat: int = 1
     """How often the rows are computed in a step, from the states that they left."""
     is_carried: bool = True
     """Whether the states are those that the last step left, or 0."""
+    style: str = "tables"
+    """How C is written; only tables repeat rows."""
     type: str = "float"
     """Type of the numbers: "float", or a key of `export.integers.LARGEST_WEIGHT`."""
-    bits: tuple[int, ...] = ()
+    bits: tuple[float, ...] = ()
     """Bits behind the point of each value that is an integer, by its place."""
+
+    @property
+    def is_float(self) -> bool:
+        """Whether numbers are floats."""
+        return self.type == "float"
 
     @property
     def first_row(self) -> int:
@@ -62,14 +105,14 @@ class Program:
         return len(self.inputs) + len(self.states)
 
     @property
-    def inner(self) -> tuple[Row, ...]:
-        """The rows that other rows or the next step read."""
-        return self.rows[: len(self.rows) - self.n_outputs]
+    def first_output(self) -> int:
+        """Place of the first output among the values."""
+        return self.first_row + len(self.rows) - self.n_outputs
 
     @property
-    def outputs(self) -> tuple[Row, ...]:
-        """The rows that are the outputs."""
-        return self.rows[len(self.rows) - self.n_outputs :]
+    def n_active(self) -> int:
+        """Rows that are activated and kept as values; the rest are the sums of a choice."""
+        return len(self.rows) - (self.n_outputs if self.is_choice else 0)
 
     @property
     def n_kept(self) -> int:
@@ -87,225 +130,158 @@ class Program:
         return sum(row.bias != 0 for row in self.rows)
 
     @property
-    def activations(self) -> list[str]:
-        """The activations that are computed, each once."""
-        used = [row.activation for row in self.rows] + [kind for _, kind, _ in self.next]
-        return sorted(set(used) - {"identity"})
+    def n_activations(self) -> int:
+        """Activations of a step, but for those that do nothing."""
+        kinds = [row.activation for row in self.rows] + [kind for _, kind, _ in self.next]
+        return self.repeat * (len(kinds) - kinds.count("identity"))
 
-    def run(self, observations: Any, starts: Any) -> Iterator[list[float]]:
-        """Yield all values in each repetition of each step on observations (n, n_observed)."""
-        states = [0.0] * len(self.states)
-        for observation, is_start in zip(observations, starts, strict=True):
-            if is_start or not self.is_carried:
-                states = [0.0] * len(self.states)
-            for _ in range(self.repeat):
-                values = [*(float(observation[place]) for place in self.inputs), *states]
-                for row in self.rows:
-                    total = row.bias + sum(w * values[place] for place, w in row.terms.items())
-                    values.append(SCALARS[row.activation](total))
-                yield values
-                states = [SCALARS[kind](values[place]) for place, kind, _ in self.next]
+    @property
+    def hides_infinity(self) -> bool:
+        """Whether all outputs may be finite although an input is not."""
+        return bool(self.states) or any(row.activation != "identity" for row in self.rows)
+
+    def passes(self, inputs: list[Any], states: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield all values, and the next states, in each repetition of the rows."""
+        number = np.float32 if self.is_float else int
+        for _ in range(self.repeat):
+            values = [*inputs, *states]
+            for n, row in enumerate(self.rows):
+                total: Any = number(row.bias)
+                for place, weight in row.terms.items():
+                    total = total + number(weight) * values[place]
+                if not self.is_float and n >= self.n_active:
+                    values.append(np.maximum(total, 0) if row.activation == "relu" else total)
+                else:
+                    shift = None if self.is_float else row.shift
+                    values.append(activated(row.activation, total, shift))
+            states = [
+                activated(kind, values[place], None if self.is_float else shift)
+                if place >= self.first_row + self.n_active
+                else values[place]
+                for place, kind, shift in self.next
+            ]
+            yield values, states
+
+    @classmethod
+    def of(
+        cls,
+        inputs: dict[int, int],
+        states: dict[int, int],
+        rows: dict[int, Row],
+        following: dict[int, tuple[int, str, int]],
+        bits: dict[int, float] | None = None,
+        **settings: Any,
+    ) -> "Program":
+        """Return the program of values that have any keys, without those that nothing depends on.
+
+        Rows of equal depth and activation become neighbors.
+        """
+        outputs = list(rows)[-settings["n_outputs"] :]
+        live, met, depth = set[int](), list(outputs), dict[int, int]()
+        while met:
+            key = met.pop()
+            live.add(key)
+            read: Iterable[int] = rows[key].terms if key in rows else ()
+            met += {*read, *([following[key][0]] if key in states else [])} - live
+        for key, row in rows.items():
+            depth[key] = 1 + max((depth.get(place, 0) for place in row.terms), default=0)
+        inner = sorted(
+            (key for key in rows if key in live and key not in outputs),
+            key=lambda key: (depth[key], rows[key].activation),
+        )
+        inputs, states = ({k: n for k, n in each.items() if k in live} for each in (inputs, states))
+        keys = [*inputs, *states, *inner, *outputs]
+        places = {key: place for place, key in enumerate(keys)}
+        return cls(
+            inputs=tuple(inputs.values()),
+            states=tuple(states.values()),
+            rows=tuple(
+                rows[key]._replace(terms={places[k]: w for k, w in rows[key].terms.items()})
+                for key in (*inner, *outputs)
+            ),
+            next=tuple((places[following[key][0]], *following[key][1:]) for key in states),
+            bits=() if bits is None else tuple(bits[key] for key in keys),
+            **settings,
+        )
 
 
-def program_of(policy: Policy, *, is_straight: bool = False) -> Program:
-    """Return the program of a policy with the fewest weights, or one that repeats nothing.
+class Controller(Policy):
+    """A policy that computes as its exported code does.
 
-    >>> from smgrnn import Graph, Learner
-    >>> from smgrnn.policy import policy_of
-    >>> edges = [(0, 2, 1.0), (1, 3, 2.0), (1, 4, 1.0)]
-    >>> graph = Graph.from_edges(2, 2, n_hidden=1, edges=edges)
-    >>> learner = Learner(2, 2, bias=False, iterations=3, graph=graph)
-    >>> program = program_of(policy_of(learner))
-    >>> program.n_weights, program.states, program.activations
-    (2, (), [])
+    Parameters
+    ----------
+    policy
+        The network in double precision.
+    program
+        The arithmetic of one step.
     """
-    iterations = policy.config.iterations
-    straight = _Builder(policy, iterations, policy.config.carry_state).build()
-    if is_straight or iterations == 1:
-        return straight
-    repeated = replace(
-        _Builder(policy, 1, True).build(),
-        repeat=iterations,
-        is_carried=policy.config.carry_state,
-    )
-    return straight if straight.n_weights <= repeated.n_weights else repeated
 
+    def __init__(self, policy: Policy, program: Program) -> None:
+        super().__init__(
+            policy.graph,
+            policy.config,
+            policy.task,
+            student=policy.student,
+            normalisation=policy.normalisation,
+            names=policy.names,
+        )
+        self.program = program
+        self.reset()
 
-Form = tuple[float, dict[int, float]]
-"""A constant, and the weight of each value that is added to it."""
-STATE, ROW, OUTPUT = 10**8, 2 * 10**8, 3 * 10**8
-"""Added to the number of a state, a row and an output while their final places are unknown."""
+    @property
+    def units(self) -> Any:
+        """The integer of 1, by value of an observation; 0 where none is read (n_observed,)."""
+        found, program = np.zeros(self.task.n_inputs), self.program
+        found[list(program.inputs)] = 2.0 ** np.array(program.bits[: len(program.inputs)])
+        return found
 
+    @property
+    def output_units(self) -> Any:
+        """The number that an output of 1 has (n_outputs,)."""
+        bits = self.program.bits[self.program.first_output :]
+        return 2.0 ** np.array(bits or [0.0] * self.program.n_outputs)
 
-class _Builder:
-    """Follows the values that outputs depend on back to inputs and states."""
+    def encoded(self, observations: Any) -> Any:
+        """Return observations (…, n_observed) as the code takes them: integers saturate."""
+        if self.program.is_float:
+            return np.asarray(observations, np.float32)
+        scaled = np.asarray(observations, dtype=np.float64) * self.units
+        rounded = np.trunc(scaled + np.copysign(0.5, scaled))
+        return np.clip(rounded, -LARGEST_VALUE, LARGEST_VALUE).astype(np.int64)
 
-    def __init__(self, policy: Policy, iterations: int, is_carried: bool) -> None:
-        network, self._task = policy.config, policy.task
-        self._iterations, self._is_carried = iterations, is_carried
-        self._first, self._n_outputs = policy.graph.n_inputs, network.n_outputs
-        self._scales = policy.normalisation
-        self._edges: dict[int, list[tuple[int, float]]] = {}
-        columns = (policy.graph.source, policy.graph.target, policy.graph.weight)
-        for source, target, weight in zip(*(c.tolist() for c in columns), strict=True):
-            if target >= self._first:  # edges into inputs do nothing
-                self._edges.setdefault(target - self._first, []).append((source, weight))
-        n_states = policy.graph.n_nodes - self._first
-        hidden, output = network.activation, network.output_activation
-        self._kinds = [output if n < self._n_outputs else hidden for n in range(n_states)]
-        reads_sums = network.readout == "sum"
-        if policy.task.is_discrete and output in STRICTLY_INCREASING:
-            reads_sums = True  # the largest sum has the largest state
-        self._readout = "identity" if reads_sums else output
-        self._silent = self._find_silent()
-        self._rows: list[Row] = []
-        self._known: dict[Any, int] = {}
-        self._values: dict[tuple[int, int], Form] = {}
-        self._states: set[int] = set()
+    @np.errstate(all="ignore")
+    def step(self, observation: Any) -> Any:
+        """Return the choice, or the outputs in the code's numbers.
 
-    def _find_silent(self) -> set[int]:
-        """Return the nodes that stay 0 because no input or constant ever reaches them."""
-        silent = {n for n, kind in enumerate(self._kinds) if kind in SILENT}
-        while heard := {
-            n
-            for n in silent
-            if any(source - self._first not in silent for source, _ in self._edges.get(n, ()))
-        }:
-            silent -= heard
-        return silent
+        `observation` is encoded (…, n_observed).  A number that is not finite gives a choice of -1,
+        or outputs of NaN, and changes no state.
+        """
+        program, columns = self.program, np.asarray(observation).T
+        inputs = [columns[place] for place in program.inputs]
+        states = self.states if program.is_carried else [columns.dtype.type(0)] * len(self.states)
+        *_, (values, following) = program.passes(inputs, states)
+        outputs = values[program.first_output :]
+        whole = np.stack(np.broadcast_arrays(*outputs, columns[0])[:-1], axis=-1)
+        chosen: Any = whole.argmax(axis=-1) if program.is_choice else whole
+        if program.is_float:
+            is_finite = np.isfinite(sum(0 * x for x in (*inputs, *outputs)))
+            pairs = zip(following, states, strict=True)
+            following = [np.where(is_finite, new, old)[()] for new, old in pairs]
+            if program.is_choice:
+                chosen = np.where(is_finite, chosen, -1)
+            else:
+                chosen = np.where(is_finite[..., None], chosen, np.float32(np.nan))
+        self.states, self.scores = following, whole
+        return chosen
 
-    def build(self) -> Program:
-        """Return the program."""
-        sums = [self._sum(n, self._iterations) for n in range(self._n_outputs)]
-        following: dict[int, tuple[int, str]] = {}
-        while missing := sorted(self._states - following.keys()):
-            for n in missing:  # the next value of a state may depend on states not yet met
-                following[n] = self._next(n)
-        outputs = [Row(*form, self._readout) for form in sums]
-        rows = dict(enumerate(self._rows, ROW)) | dict(enumerate(outputs, OUTPUT))
-        return _placed(_inlined(rows, {key for key, _ in following.values()}), following)
+    def answer(self, observation: Any) -> Any:
+        """Return the choice, or the outputs for a continuous action, whose bounds are at ±1."""
+        given = self.step(self.encoded(observation))
+        if self.program.is_choice:
+            return int(given) if np.ndim(given) == 0 else given
+        return given / self.output_units
 
-    def _next(self, node: int) -> tuple[int, str]:
-        """Return where the next value of a state is, and how it is activated."""
-        if node < self._n_outputs:
-            is_active = self._readout != "identity"
-            return OUTPUT + node, "identity" if is_active else self._kinds[node]
-        bias, terms = self._value(node, self._iterations)
-        if bias == 0 and list(terms.values()) == [1.0]:
-            return next(iter(terms)), "identity"
-        return self._row(Row(bias, terms)), "identity"
-
-    def _row(self, row: Row) -> int:
-        """Return the key of a row; equal rows are computed once."""
-        key = (row.bias, tuple(sorted(row.terms.items())), row.activation)
-        if key not in self._known:
-            self._known[key] = ROW + len(self._rows)
-            self._rows.append(row)
-        return self._known[key]
-
-    def _value(self, node: int, iteration: int) -> Form:
-        """Return a node's state after some iterations; negative nodes are inputs."""
-        if node < 0:
-            return self._input(node + self._first)
-        if node in self._silent or (iteration == 0 and not self._is_carried):
-            return 0.0, {}
-        if iteration == 0:
-            self._states.add(node)
-            return 0.0, {STATE + node: 1.0}
-        if (node, iteration) not in self._values:
-            row = Row(*self._sum(node, iteration), self._kinds[node])
-            is_constant = not row.terms
-            self._values[node, iteration] = (
-                (SCALARS[row.activation](row.bias), {})
-                if is_constant
-                else (0.0, {self._row(row): 1.0})
-            )
-        return self._values[node, iteration]
-
-    def _input(self, place: int) -> Form:
-        if place >= self._task.n_inputs:
-            return 1.0, {}
-        if self._scales is None:
-            return 0.0, {place: 1.0}
-        mean, scale = float(self._scales.mean[place]), float(self._scales.scale[place])
-        return -mean * scale, {place: scale}
-
-    def _sum(self, node: int, iteration: int) -> Form:
-        """Return what a node sums in an iteration."""
-        edges = self._edges.get(node, ())
-        return _combined((w, self._value(s - self._first, iteration - 1)) for s, w in edges)
-
-
-def _combined(parts: Any) -> Form:
-    """Return a weighted sum of forms."""
-    bias, terms = 0.0, dict[int, float]()
-    for weight, (constant, form) in parts:
-        bias += weight * constant
-        for key, factor in form.items():
-            terms[key] = terms.get(key, 0.0) + weight * factor
-    return bias, {key: weight for key, weight in terms.items() if weight != 0}
-
-
-def _inlined(rows: dict[int, Row], kept: set[int]) -> dict[int, Row]:
-    """Fold linear rows into those that read them, where that takes no more weights."""
-    for key in list(rows):
-        row = rows[key]
-        readers = [k for k, other in rows.items() if key in other.terms]
-        if row.activation != "identity" or key in kept or not readers:
-            continue
-        changed = {}
-        for reader in readers:
-            weight = rows[reader].terms[key]
-            rest = {k: w for k, w in rows[reader].terms.items() if k != key}
-            parts = (1.0, (rows[reader].bias, rest)), (weight, (row.bias, row.terms))
-            changed[reader] = Row(*_combined(parts), rows[reader].activation)
-        before = len(row.terms) + sum(len(rows[reader].terms) for reader in readers)
-        if sum(len(each.terms) for each in changed.values()) <= before:
-            rows = {k: changed.get(k, other) for k, other in rows.items() if k != key}
-    return rows
-
-
-def _placed(rows: dict[int, Row], following: dict[int, tuple[int, str]]) -> Program:
-    """Return the program with the final place of each value."""
-    inputs = sorted({key for row in rows.values() for key in row.terms if key < STATE})
-    states = sorted(following)
-    keys = [*inputs, *(STATE + node for node in states), *rows]
-    places = {key: n for n, key in enumerate(keys)}
-    return Program(
-        inputs=tuple(inputs),
-        states=tuple(states),
-        rows=tuple(
-            row._replace(terms={places[k]: w for k, w in row.terms.items()})
-            for row in rows.values()
-        ),
-        next=tuple((places[key], kind, 0) for key, kind in map(following.__getitem__, states)),
-        n_outputs=sum(key >= OUTPUT for key in rows),
-    )
-
-
-def without_unread(program: Program) -> Program:
-    """Return an integer program without the values that no output depends on.
-
-    Some of them are left where a weight was rounded to 0.
-    """
-    n_inputs, first_row = len(program.inputs), program.first_row
-    sources = [source for source, *_ in program.next]
-    end = first_row + len(program.rows)
-    live, met = set[int](), list(range(end - program.n_outputs, end))
-    while met:
-        place = met.pop()
-        live.add(place)
-        read = program.rows[place - first_row].terms if place >= first_row else {}
-        kept = {sources[place - n_inputs]} if n_inputs <= place < first_row else set()
-        met += (read.keys() | kept) - live
-    places = {place: n for n, place in enumerate(sorted(live))}
-    states = [n for n in range(len(sources)) if n_inputs + n in live]
-    rows = [row for place, row in enumerate(program.rows, first_row) if place in live]
-    return replace(
-        program,
-        inputs=tuple(each for place, each in enumerate(program.inputs) if place in live),
-        states=tuple(program.states[n] for n in states),
-        rows=tuple(r._replace(terms={places[k]: w for k, w in r.terms.items()}) for r in rows),
-        next=tuple((places[sources[n]], *program.next[n][1:]) for n in states),
-        bits=tuple(each for place, each in enumerate(program.bits) if place in live),
-    )
+    def reset(self) -> None:
+        """Set the node states to zero."""
+        number = np.float32 if self.program.is_float else np.int64
+        self.states: list[Any] = [number(0)] * len(self.program.states)

@@ -56,7 +56,6 @@ class _Watched(Policy):
         wanted = given if self._other is self._policy else self._other.answer(observation)
         difference = np.abs(np.asarray(given) - wanted).reshape(len(rows), -1).max(axis=1)
         self.n_alike += int((difference <= (0 if self.task.is_discrete else 2 * CLOSE)).sum())
-        self._is_start = True
         self.seen += list(rows)
         self.starts += [True] * len(rows) if np.ndim(observation) == 2 else [self._is_start]
         self._is_start = False

@@ -1,18 +1,19 @@
 /* $name: a neural controller for $task, written by smgrnn $version.
  *
- * $about
- * $numbers
- * $memory
- * $network
- *
-$names
- *
  *     ${name}_state state;
  *     ${name}_reset(&state);    (at the start of every episode)
  *     $call
  *
- * Nothing is allocated and nothing is global: one ${name}_state is one controller.
- * $link
+$names
+ *
+ * Network:  parameters $n_parameters, hidden nodes $n_hidden$student, digest $digest
+ * Weights:  $n_weights weights + $n_constants constants in $type
+ * Step:     multiplications $n_products, additions $n_sums, activations $n_activations$cycles
+ * Memory:   $table_bytes bytes of constant tables, $state_bytes bytes of state,
+ *           at most $stack_bytes bytes of stack
+ * Compile:  as C99, $library
+ *
+ * No heap, no globals: one ${name}_state is one controller, and any number may run.
  */
 #ifndef ${upper}_H
 #define ${upper}_H
