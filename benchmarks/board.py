@@ -1,26 +1,38 @@
-"""Measure exported controllers: their return in integers, and their size on microcontrollers.
+"""Measure exported controllers: their return in integers, and their cost on microcontrollers.
 
-    python benchmarks/board.py [--seeds 10] [--episodes 100] [--runs build/board]
+    python benchmarks/board.py [--runs build/board] [--seeds 10] [--networks NAME ...]
 
-Distils each network that the folder lacks, plays it in floats and in integers, compiles it for each
-target, and writes the tables of docs/board.md.
+Distils each network that the folder of runs lacks, plays it in floats and in integers, compiles it
+for each target, executes it in QEMU, and compares the C with its Python model on a million inputs.
+What is measured is saved at once in benchmarks/board.json, and skipped when the command runs again;
+--again measures sizes and equality anew.  In the end the tables of docs/board.md are written.
+
+Needs gcc, gcc-arm-none-eabi and libnewlib-arm-none-eabi, gcc-avr and avr-libc,
+gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf, qemu-user, and for the rival
+`pip install emlearn`.
 """
 
 import argparse
+import json
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
 import smgrnn
-from smgrnn.export import NUMBERS, STYLES, export, integers
-from smgrnn.export.program import program_of
-from smgrnn.export.trial import find_place, try_beside
+from smgrnn.export import NUMBERS, controller_of, export
+from smgrnn.export.program import STYLES, Controller
+from smgrnn.export.trial import find_place, record, try_beside
 
-PAGE = Path(__file__).parents[1] / "docs" / "board.md"
+ROOT = Path(__file__).parents[1]
+PAGE, RESULTS = ROOT / "docs" / "board.md", ROOT / "benchmarks" / "board.json"
 RECURRENT = "--preset paper --student static --set n_hidden=8 --set learning.through_time=4"
 NETWORKS = {
     "cartpole": "CartPole-v1 --max-parameters 4",
@@ -28,37 +40,61 @@ NETWORKS = {
     "lunarlander-at-most-16": "LunarLander-v3 --max-parameters 16",
     "lunarlander-at-most-44": "LunarLander-v3 --max-parameters 44",
     "cartpole-without-velocities": f"CartPole-v1,hide=velocities {RECURRENT}",
+    "cartpole-mlp": "CartPole-v1 --student mlp-100",
+    "acrobot-mlp": "Acrobot-v1 --student mlp-100",
+    "lunarlander-mlp": "LunarLander-v3 --student mlp-100",
 }
 """The words of `smgrnn distill` for each network."""
-FLAGS = ("-std=c99", "-Os", "-fstack-usage", "-Wall", "-Wextra", "-Wconversion", "-Werror")
-TARGETS = {
+KINDS = [f"{number} {style}" for number in NUMBERS for style in STYLES]
+RIVALS = ["plain C", "emlearn"]
+"""The same MLP with dense matrices: in loops, and as emlearn writes it."""
+FLAGS = ("-std=c99", "-Os", "-ffunction-sections", "-fdata-sections", "-fstack-usage")
+NO_START = ("-nostartfiles", "-Wl,--gc-sections")
+ARM = ("arm-none-eabi-gcc", "-mthumb")
+HARD = ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
+TARGETS: dict[str, tuple[str, ...]] = {
     "ATmega328P": ("avr-gcc", "-mmcu=atmega328p"),
-    "Cortex-M0+": ("arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb"),
-    "Cortex-M4F": (
-        *("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb"),
-        *("-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
+    "Cortex-M0+": (*ARM, "-mcpu=cortex-m0plus"),
+    "Cortex-M4F": (*ARM, *HARD),
+    "RV32IMC": (
+        *("riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32"),
+        "--specs=picolibc.specs",
     ),
-    "RV32IMC": ("riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32"),
 }
-START = """\
-#include <stdint.h>
-#include "net.h"
-extern uint32_t _stack;
-int main(void);
+EMULATORS = {
+    "Cortex-M0+": ("qemu-arm", "-cpu", "cortex-a7"),
+    "Cortex-M4F": ("qemu-arm", "-cpu", "cortex-a7"),
+    "RV32IMC": ("qemu-riscv32",),
+}
+"""Each executes the target's machine code; a Cortex-A7 has all instructions of both Cortex-M."""
+SYSTEM_CALL = """\
+void _start(void);
+void _start(void)
+{
+    for (int n = 0; n < STEPS; n++) (void)step(n % ROWS);
+#ifdef __riscv
+    register int code __asm__("a0") = 0, call __asm__("a7") = 93;
+    __asm__ volatile("ecall" ::"r"(code), "r"(call));
+#else
+    register int code __asm__("r0") = 0, call __asm__("r7") = 1;
+    __asm__ volatile("svc 0" ::"r"(code), "r"(call));
+#endif
+    for (;;) {}
+}
+"""
+IMAGE = """\
+extern unsigned long _stack;
 void start(void);
 __attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
-    (void (*)(void))&_stack, start};
-void start(void) { (void)main(); for (;;) {} }
-volatile VALUE sensor[NET_OBSERVATIONS];
+    (void (*)(void)) & _stack, start};
+volatile VALUE sensor[N_OBSERVED];
 volatile int motor;
-int main(void)
+void start(void)
 {
-    net_state state;
-    net_reset(&state);
     for (;;) {
-        VALUE observation[NET_OBSERVATIONS];
-        for (int i = 0; i < NET_OBSERVATIONS; i++) observation[i] = sensor[i];
-        motor = net_step(&state, observation);
+        VALUE row[N_OBSERVED];
+        for (int i = 0; i < N_OBSERVED; i++) row[i] = sensor[i];
+        motor = act(row);
     }
 }
 """
@@ -71,138 +107,332 @@ SECTIONS {
   .bss : { *(.bss*) *(COMMON) } > RAM
 }
 """
+DENSE = """\
+#include <math.h>
+static const float below[N_HIDDEN][N_OBSERVED + 1] = {BELOW};
+static const float above[N_OUTPUTS][N_HIDDEN + 1] = {ABOVE};
+int dense_step(const float *x);
+int dense_step(const float *x)
+{
+    float hidden[N_HIDDEN], best = 0.0f;
+    int action = 0;
+    for (int n = 0; n < N_HIDDEN; n++) {
+        float sum = below[n][N_OBSERVED];
+        for (int i = 0; i < N_OBSERVED; i++) sum += below[n][i] * x[i];
+        hidden[n] = tanhf(sum);
+    }
+    for (int n = 0; n < N_OUTPUTS; n++) {
+        float sum = above[n][N_HIDDEN];
+        for (int i = 0; i < N_HIDDEN; i++) sum += above[n][i] * hidden[i];
+        if (n == 0 || sum > best) {
+            best = sum;
+            action = n;
+        }
+    }
+    return action;
+}
+"""
+REPLAY = """\
+#include <stdio.h>
+#include <stdint.h>
+int main(void)
+{
+    VALUE row[N_OBSERVED];
+    while (fread(row, sizeof row, 1, stdin) == 1) {
+        int32_t action = act(row);
+        fwrite(&action, sizeof action, 1, stdout);
+    }
+    return 0;
+}
+"""
+SAMPLE = 16
+"""Recorded observations that are repeated while instructions are counted."""
+N_COUNTED = 64
+
+
+def run(*command: Any, folder: Path, data: bytes = b"") -> bytes:
+    done = subprocess.run(
+        [str(word) for word in command], cwd=folder, input=data, capture_output=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]}: {done.stderr.decode()[-400:]}")
+    return done.stdout
 
 
 def run_folder(name: str, seed: int, runs: Path) -> Path:
-    """Return the folder of a run, distilled if it is not there."""
+    """Return the folder of a run; it is distilled, or resumed, where it is not finished."""
     folder = runs / f"{name}-{seed}"
+    words = [*NETWORKS[name].split(), "--seed", str(seed)]
     if not folder.is_dir():
-        words = [*NETWORKS[name].split(), "--seed", str(seed), "--out", str(folder), "--quiet"]
-        subprocess.run([sys.executable, "-m", "smgrnn", "distill", *words], check=True)
+        half = runs / f".{name}-{seed}-{os.getpid()}"  # renamed once it is whole
+        command = [sys.executable, "-m", "smgrnn", "distill", *words, "--out", half, "--quiet"]
+        subprocess.run([str(word) for word in command], check=True)
+        half.rename(folder)
     return folder
 
 
-def returns(name: str, seeds: int, episodes: int, runs: Path) -> list[str]:
-    """Return the cells that tell what a network returns in each type, over all seeds."""
-    found: dict[str, list[float]] = {number: [] for number in NUMBERS}
-    alike: dict[str, list[float]] = {number: [] for number in NUMBERS}
-    sizes = []
-    for seed in range(seeds):
-        policy = smgrnn.load(run_folder(name, seed, runs))
-        place = find_place(policy)
-        sizes.append(program_of(policy).n_weights + program_of(policy).n_constants)
-        for number in NUMBERS:
-            chosen = policy if number == "float" else integers(policy, number)
-            trial = try_beside(chosen, policy, place, episodes)
-            found[number].append(float(trial.returns.mean()))
-            alike[number].append(trial.agreement)
-        print(
-            name, seed, {number: round(each[-1], 1) for number, each in found.items()}, flush=True
-        )
-    exact = np.array(found["float"])
-    cells = [name, str(seeds), f"{np.mean(sizes):.1f}", f"{exact.mean():.1f}"]
-    for number in NUMBERS[1:]:
-        made = np.array(found[number])
-        change = (made.mean() - exact.mean()) / abs(exact.mean())
-        worst = ((made - exact) / np.abs(exact)).min()
-        cells += [f"{made.mean():.1f}", f"{change:+.1%}", f"{worst:+.1%}"]
-        cells.append(f"{np.mean(alike[number]):.1%}")
-    return cells
-
-
-def compiled(folder: Path, target: str) -> tuple[int, int]:
-    """Return the bytes of code and tables of net.c, and its deepest stack."""
-    compiler, *flags = TARGETS[target]
-    library = (
-        () if compiler == "avr-gcc" or "riscv" not in compiler else ("--specs=picolibc.specs",)
-    )
-    command = [compiler, *flags, *library, *FLAGS, "-c", "net.c", "-o", "net.o"]
-    subprocess.run(command, cwd=folder, check=True)
-    size = compiler.replace("gcc", "size")
-    listing = subprocess.run(
-        [size, "net.o"], cwd=folder, capture_output=True, text=True, check=True
-    )
-    text, data, *_ = map(int, listing.stdout.splitlines()[1].split()[:2])
-    stack = re.findall(r"\t(\d+)\t", (folder / "net.su").read_text())
-    return text + data, max(map(int, stack))
-
-
-def image(folder: Path, number: str) -> int:
-    """Return the bytes of flash of a whole linked program for a Cortex-M4F."""
-    value = "float" if number == "float" else "int16_t"
-    (folder / "main.c").write_text(START.replace("VALUE", value))
-    (folder / "link.ld").write_text(LINK)
-    compiler, *flags = TARGETS["Cortex-M4F"]
-    rest = ["-nostartfiles", "-Wl,--gc-sections", "-ffunction-sections", "-T", "link.ld"]
-    files = ["main.c", "net.c", "-lm", "-o", "net.elf"]
-    subprocess.run([compiler, *flags, "-std=c99", "-Os", *rest, *files], cwd=folder, check=True)
-    listing = subprocess.run(
-        ["arm-none-eabi-size", "net.elf"], cwd=folder, capture_output=True, text=True, check=True
-    )
-    text, data, *_ = map(int, listing.stdout.splitlines()[1].split()[:2])
-    return text + data
-
-
-def sizes(name: str, runs: Path) -> list[list[str]]:
-    """Return rows of cells: bytes of flash and stack of a network for each type and target."""
-    policy, rows = smgrnn.load(run_folder(name, 0, runs)), []
+def returns(policy: Any, episodes: int) -> dict[str, Any]:
+    """Return what a network returns in each type of numbers, and how often it acts like floats."""
+    place, found = find_place(policy), dict[str, Any]()
     for number in NUMBERS:
-        for style in STYLES:
-            with TemporaryDirectory() as place:
-                folder = Path(place)
-                chosen = policy if number == "float" else integers(policy, number, style=style)
-                export(chosen, folder / "net.c", style=style)
-                cells = [
-                    f"{code} · {stack}" for code, stack in (compiled(folder, t) for t in TARGETS)
-                ]
-                header = (folder / "net.h").read_text()
-                cycles = re.findall(r"at most (\d+) cycles", header)
-                state = re.findall(r"(\d+) bytes of state", header)
-                rows.append(
-                    [
-                        name,
-                        number,
-                        style,
-                        *state,
-                        *cells,
-                        str(image(folder, number)),
-                        *(cycles or "–"),
-                    ]
-                )
-    return rows
+        chosen = policy if number == "float" else controller_of(policy, number)
+        trial = try_beside(chosen, policy, place, episodes)
+        found[number] = [float(trial.returns.mean()), trial.agreement]
+    program = controller_of(policy).program
+    found["n_numbers"] = program.n_weights + program.n_constants
+    return found
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
+def dense(policy: Any) -> tuple[Any, Any]:
+    """Return the matrices of an MLP, biases last (n_hidden, n_observed + 1), (n_outputs, …)."""
+    graph, n_observed = policy.graph, policy.task.n_inputs
+    n_inputs, n_outputs = graph.n_inputs, graph.n_outputs
+    whole = np.zeros((graph.n_nodes, graph.n_nodes))
+    whole[graph.target, graph.source] = graph.weight
+    bias = whole[:, n_observed:n_inputs].sum(axis=1, keepdims=True)
+    outputs, hidden = slice(n_inputs, n_inputs + n_outputs), slice(n_inputs + n_outputs, None)
+    below = np.hstack([whole[hidden, :n_observed], bias[hidden]])
+    return below, np.hstack([whole[outputs, hidden], bias[outputs]])
+
+
+def write_kind(
+    policy: Any, made: Controller | None, kind: str, folder: Path
+) -> tuple[str, list[str]]:
+    """Write the C of a kind; return the definition of `act`, and flags."""
+    if made is not None:
+        export(made, folder / "net.c")
+        return '#include "net.h"\nnet_state state;\n#define act(row) net_step(&state, row)\n', []
+    below, above = dense(policy)
+    if kind == "plain C":
+        sizes = {
+            "N_HIDDEN": len(below),
+            "N_OBSERVED": policy.task.n_inputs,
+            "N_OUTPUTS": len(above),
+        }
+        text = DENSE
+        for name, matrix in {"BELOW": below, "ABOVE": above}.items():
+            rows = (", ".join(f"{np.float32(x)!s}f" for x in row) for row in matrix)
+            text = text.replace(name, "{" + "}, {".join(rows) + "}")
+        defines = "".join(f"#define {name} {n}\n" for name, n in sizes.items())
+        (folder / "net.c").write_text(defines + text)
+        return "int dense_step(const float *x);\n#define act(row) dense_step(row)\n", []
+    emlearn, net = import_module("emlearn"), import_module("emlearn.net")
+
+    weights, biases = [below[:, :-1].T, above[:, :-1].T], [below[:, -1], above[:, -1]]
+    text = net.c_generate_net_loadable(["tanh", "identity"], weights, biases, prefix="em")
+    (folder / "net.c").write_text(text)
+    act = "int32_t em_predict(const float *, int32_t);\n"
+    return f"#include <stdint.h>\n{act}#define act(row) em_predict(row, N_OBSERVED)\n", [
+        f"-I{emlearn.includedir}"
+    ]
+
+
+def cost(policy: Any, made: Controller | None, kind: str, seen: Any) -> dict[str, Any]:
+    """Return flash, RAM, stack, instructions and the linked image of one kind of C."""
+    value = "float" if made is None or made.program.is_float else "int16_t"
+    rows = (seen if made is None else made.encoded(seen))[:SAMPLE]
+    found: dict[str, Any] = {}
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        act, flags = write_kind(policy, made, kind, folder)
+        head = (
+            f"#include <stdint.h>\n#define N_OBSERVED {rows.shape[1]}\n#define VALUE {value}\n{act}"
+        )
+        cells = ", ".join("{" + ", ".join(map(str, row.tolist())) + "}" for row in rows)
+        data = f"static const VALUE rows[ROWS][N_OBSERVED] = {{{cells}}};\n"
+        data += "static int step(int n) { return act(rows[n]); }\n"
+        (folder / "count.c").write_text(f"#define ROWS {len(rows)}\n{head}{data}{SYSTEM_CALL}")
+        (folder / "image.c").write_text(head + IMAGE)
+        (folder / "link.ld").write_text(LINK)
+        for target, compiler in TARGETS.items():
+            size = compiler[0].replace("gcc", "size")
+            run(*compiler, *FLAGS, *flags, "-c", "net.c", folder=folder)
+            text, data_bytes, bss = sized(size, "net.o", folder)
+            stack = re.findall(r"\t(\d+)\t", (folder / "net.su").read_text())
+            found[target] = {"flash": text + data_bytes, "ram": data_bytes + bss}
+            found[target]["stack"] = max(map(int, stack))
+            if target in EMULATORS:
+                found[target]["instructions"] = instructions(target, flags, folder)
+        command = (*TARGETS["Cortex-M4F"], *FLAGS, *flags, *NO_START, "-T", "link.ld")
+        run(*command, "image.c", "net.c", "-lm", "-o", "image.elf", folder=folder)
+        found["image"] = sum(sized("arm-none-eabi-size", "image.elf", folder)[:2])
+        if made is not None:
+            header = (folder / "net.h").read_text()
+            found["state"] = int(re.findall(r"(\d+) bytes of state", header)[0])
+            found["cycles"] = next(iter(re.findall(r"at most (\d+) cycles", header)), "–")
+        else:  # does the rival act as the network does?
+            (folder / "replay.c").write_text(head + REPLAY)
+            run("cc", *flags, "replay.c", "net.c", "-lm", "-o", "replay", folder=folder)
+            given = run("./replay", folder=folder, data=seen.astype(np.float32).tobytes())
+            found["alike"] = float((np.frombuffer(given, np.int32) == policy(seen)).mean())
+    return found
+
+
+def sized(tool: str, file: str, folder: Path) -> tuple[int, int, int]:
+    """Return the bytes of code and constants, of data and of zeroed data."""
+    text, data, bss = map(int, run(tool, file, folder=folder).decode().splitlines()[1].split()[:3])
+    return text, data, bss
+
+
+def instructions(target: str, flags: list[str], folder: Path) -> float:
+    """Return the instructions that a step executes in QEMU, with the loop that calls it."""
+    counts = []
+    for n in (0, N_COUNTED):
+        command = (*TARGETS[target], *FLAGS, *flags, *NO_START, f"-DSTEPS={n}", "count.c", "net.c")
+        run(*command, "-lm", "-o", "count.elf", folder=folder)
+        how = ("-singlestep", "-d", "exec,nochain", "-D", "log")
+        run(*EMULATORS[target], *how, "./count.elf", folder=folder)
+        counts.append((folder / "log").read_text().count("Trace"))
+    return (counts[1] - counts[0]) / N_COUNTED
+
+
+def equal(made: Controller, n: int) -> int:
+    """Return on how many of `n` inputs the compiled C acts unlike the Python model.
+
+    Inputs are usual ones, any, and extremes; floats also see NaN and infinities.  Floats whose two
+    largest outputs are as close as rounding do not count.
+    """
+    rng, n_steps = np.random.default_rng(0), 100
+    shape = (n // n_steps, n_steps, made.task.n_inputs)
+    rows = made.encoded(rng.normal(size=shape))
+    if made.program.is_float:
+        odd = np.array([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-45, 0, -0.0], np.float32)
+        rows = np.where(rng.random(shape) < 0.03, rng.choice(odd, shape), rows)
+    else:
+        wide, ends = (
+            rng.integers(-(2**15), 2**15, shape),
+            rng.choice([-(2**15), 0, 2**15 - 1], shape),
+        )
+        rows = np.choose(rng.integers(0, 3, shape), (rows, wide, ends))
+    value = "float" if made.program.is_float else "int16_t"
+    made.reset()
+    unlike = 0
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        act, _ = write_kind(made, made, "", folder)
+        head = f"#include <stdint.h>\n#define N_OBSERVED {shape[2]}\n#define VALUE {value}\n{act}"
+        text = head + REPLAY.replace("while", "int n = 0;\n    while").replace(
+            "int32_t action",
+            f"if (n++ % {n_steps} == 0) net_reset(&state);\n        int32_t action",
+        )
+        (folder / "replay.c").write_text(text)
+        sanitize = "-fsanitize=undefined,address"
+        run("cc", "-O1", sanitize, "replay.c", "net.c", "-lm", "-o", "replay", folder=folder)
+        data = rows.astype(np.float32 if value == "float" else np.int16).tobytes()
+        given = np.frombuffer(run("./replay", folder=folder, data=data), np.int32)
+    for step, column in enumerate(given.reshape(shape[:2]).T):
+        wanted = made.step(rows[:, step])
+        is_other = column != wanted
+        if made.program.is_float:
+            ordered = np.sort(np.where(wanted[:, None] < 0, 0, made.scores), axis=-1)
+            lead, size = ordered[:, -1] - ordered[:, -2], np.abs(ordered).max(axis=-1)
+            is_other &= ~((wanted >= 0) & (column >= 0) & (lead <= 1e-4 * size))
+        unlike += int(is_other.sum())
+    return unlike
+
+
+def kinds_of(name: str, policy: Any) -> Iterator[tuple[str, Controller | None]]:
+    for kind in KINDS:
+        number, style = kind.split()
+        yield kind, controller_of(policy, number, style=style)
+    if name.endswith("-mlp"):
+        yield from ((kind, None) for kind in RIVALS)
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure what is missing, and save each figure at once."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+
+    def save() -> None:
+        part = RESULTS.with_suffix(".part")
+        part.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+        part.replace(RESULTS)
+
+    for name in options.networks:
+        known = results.setdefault(name, {"returns": {}, "cost": {}, "unlike": {}})
+        for seed in range(options.seeds):
+            if str(seed) not in known["returns"]:
+                policy = smgrnn.load(run_folder(name, seed, options.runs))
+                known["returns"][str(seed)] = returns(policy, options.episodes)
+                print(name, seed, known["returns"][str(seed)], flush=True)
+                save()
+        if not options.again and len(known["cost"]) >= len(KINDS):
+            continue
+        policy = smgrnn.load(run_folder(name, 0, options.runs))
+        seen = np.asarray(record(policy, find_place(policy)).observations, np.float32)
+        for kind, made in kinds_of(name, policy):
+            try:
+                known["cost"][kind] = cost(policy, made, kind, seen)
+            except ImportError:
+                print("emlearn is not installed; pip install emlearn", flush=True)
+                continue
+            if made is not None:
+                known["unlike"][kind] = [equal(made, options.inputs), options.inputs]
+            print(name, kind, known["cost"][kind], known["unlike"].get(kind), flush=True)
+            save()
+    return results
+
+
+def table(head: list[str], rows: list[list[Any]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def write(part: str, text: str) -> None:
-    """Put a table between its marks in the page."""
+def size_rows(name: str, known: dict[str, Any]) -> Iterator[list[Any]]:
+    for kind, found in known["cost"].items():
+        cells = [f"{found[t]['flash']} · {found[t]['stack']}" for t in TARGETS]
+        counts = [f"{found[t]['instructions']:.0f}" for t in EMULATORS]
+        ram = found.get("state", found["Cortex-M4F"]["ram"])
+        yield [name, kind, ram, *cells, found["image"], *counts, found.get("cycles", "–")]
+
+
+def return_row(name: str, known: dict[str, Any]) -> list[Any]:
+    seeds = list(known["returns"].values())
+    exact = np.array([each["float"][0] for each in seeds])
+    row = [name, len(seeds), f"{np.mean([each['n_numbers'] for each in seeds]):.1f}"]
+    row.append(f"{exact.mean():.1f}")
+    for number in NUMBERS[1:]:
+        made = np.array([each[number][0] for each in seeds])
+        worst = ((made - exact) / np.abs(exact)).min()
+        change = (made.mean() - exact.mean()) / abs(exact.mean())
+        alike = np.mean([each[number][1] for each in seeds])
+        row += [f"{made.mean():.1f}", f"{change:+.1%}", f"{worst:+.1%}", f"{alike:.1%}"]
+    return row
+
+
+def write(results: dict[str, Any]) -> None:
+    """Put the tables between their marks in the page."""
+    ordered = {name: results[name] for name in NETWORKS if name in results}
+    head = ["network", "kind", "RAM", *TARGETS, "image", *EMULATORS, "bound"]
+    parts = {"sizes": table(head, [row for item in ordered.items() for row in size_rows(*item)])}
+    head = ["network", "seeds", "numbers", "float"]
+    head += [f"{n}{what}" for n in NUMBERS[1:] for what in ("", " change", " worst seed", " alike")]
+    parts["returns"] = table(head, [return_row(*item) for item in ordered.items()])
+    rows = [
+        [name, kind, f"{n:,}", unlike]
+        for name, known in ordered.items()
+        for kind, (unlike, n) in known["unlike"].items()
+    ]
+    parts["equal"] = table(["network", "kind", "inputs", "other actions"], rows)
     page = PAGE.read_text(encoding="utf-8")
-    mark = f"<!-- {part} -->"
-    before, _, after = page.split(mark)
-    PAGE.write_text(f"{before}{mark}\n\n{text}\n\n{mark}{after}", encoding="utf-8")
+    for part, text in parts.items():
+        mark = f"<!-- {part} -->"
+        before, _, after = page.split(mark)
+        page = f"{before}{mark}\n\n{text}\n\n{mark}{after}"
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--episodes", type=int, default=100)
-    parser.add_argument("--runs", type=Path, default=Path("build/board"))
+    parser.add_argument("--runs", type=Path, default=Path("build/board"), help="folder of runs")
+    parser.add_argument("--seeds", type=int, default=10, help="runs of each network")
+    parser.add_argument("--episodes", type=int, default=100, help="new episodes per run")
+    parser.add_argument("--inputs", type=int, default=10**6, help="inputs that the C must equal")
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=NETWORKS)
+    parser.add_argument("--again", action="store_true", help="measure costs and equality again")
     options = parser.parse_args()
-    head = ["network", "number", "style", "state", *TARGETS, "image", "cycles"]
-    write(
-        "sizes",
-        table(head, [row for name in options.networks for row in sizes(name, options.runs)]),
-    )
-    head = ["network", "seeds", "numbers", "float"]
-    head += [f"{n}{what}" for n in NUMBERS[1:] for what in ("", " change", " worst seed", " alike")]
-    rows = [
-        returns(name, options.seeds, options.episodes, options.runs) for name in options.networks
-    ]
-    write("returns", table(head, rows))
+    options.runs.mkdir(parents=True, exist_ok=True)
+    write(measure(options))
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ def test_c_and_onnx_take_raw_observations_over_whole_episodes(
     policy: Policy, tmp_path: Path
 ) -> None:
     played = exports.play_episodes(policy, 10)
-    binary = exports.build(policy, tmp_path, *exports.SANITIZED)
+    by_c = exports.replayed(policy, played, tmp_path, *exports.SANITIZED)
     (file,) = export(policy, tmp_path / "controller", to="onnx")
     session, rows = onnxruntime.InferenceSession(file), []
     assert session.get_modelmeta().custom_metadata_map["normalise"] == "True"
@@ -185,7 +185,7 @@ def test_c_and_onnx_take_raw_observations_over_whole_episodes(
         action, state = session.run(["action", "next_state"], given)
         rows.append((action[0], state[0]))
     by_onnx = (np.array(column) for column in zip(*rows, strict=True))
-    for actions, states in (exports.replay(policy, played, binary), by_onnx):
+    for actions, states in (by_c, by_onnx):
         assert np.abs(states - played.states).max() < exports.TOLERANCE
         np.testing.assert_allclose(actions, played.actions, atol=1e-4)
 

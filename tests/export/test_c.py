@@ -3,7 +3,6 @@
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,23 +23,13 @@ from support.exports import (
     build,
     check,
     choosing,
-    every_case,
     random_policy,
     random_rows,
-    replay,
+    replayed,
 )
 from support.flat import network_config
 from support.networks import LOOP
 from support.runs import trained
-
-
-@every_case
-def test_a_step_equals_the_engines(case: dict[str, Any], tmp_path: Path) -> None:
-    policy = random_policy(**case)
-    played = random_rows(policy)
-    for style in STYLES:
-        binary = build(policy, tmp_path / style, *STRICT, style=style)
-        check(played, *replay(policy, played, binary, style=style))
 
 
 def test_a_step_by_hand(tmp_path: Path) -> None:
@@ -51,7 +40,7 @@ def test_a_step_by_hand(tmp_path: Path) -> None:
     task = Task("loop", 1, 1, is_discrete=False, action_low=(-10.0,), action_high=(30.0,))
     policy = Policy(LOOP, config, task)
     played = exports.play_rows(policy, [True, False], np.array([[2.0], [-1.0]], np.float32))
-    actions, states = replay(policy, played, build(policy, tmp_path, *STRICT))
+    actions, states = replayed(policy, played, tmp_path, *STRICT)
     # First 2·0.5 and max(0, -0.8); then -0.5 + 0.8·0 and max(0, 0.4 + 0.3·1).
     np.testing.assert_allclose(states, [[1.0, 0.0], [-0.5, 0.7]], atol=1e-6)
     np.testing.assert_allclose(actions, [[30.0], [0.0]], atol=1e-5)
@@ -60,7 +49,7 @@ def test_a_step_by_hand(tmp_path: Path) -> None:
 def test_an_action_is_never_beyond_its_bounds(tmp_path: Path) -> None:
     """In single precision -0.1 + 2·0.15 is above 0.2, and 0.3 + 2·0.2 above 0.7."""
     policy, played = exports.bounded()
-    actions, _ = replay(policy, played, build(policy, tmp_path, *STRICT))
+    actions, _ = replayed(policy, played, tmp_path, *STRICT)
     np.testing.assert_array_equal(actions, exports.BOUNDS)
 
 
@@ -74,7 +63,7 @@ def test_a_step_that_is_not_finite_is_refused_and_changes_nothing(
     rows = np.array([[1.0], [value], [1.0]], np.float32)
     played = exports.play_rows(policy, [True, False, False], np.ones((3, 1), np.float32))
     played = played._replace(observations=rows)
-    actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    actions, states = replayed(policy, played, tmp_path, *SANITIZED)
     assert actions.tolist() == [0, -1, 0]
     np.testing.assert_array_equal(states[1], states[0])
 
@@ -101,8 +90,7 @@ def test_what_no_action_depends_on_is_not_in_the_code(style: str, tmp_path: Path
         policy.player.act(scales(observations))[1],
         np.zeros((10_000, 3)),
     )
-    binary = build(policy, tmp_path / style, *STRICT, style=style)
-    actions, _ = replay(policy, played, binary, style=style)
+    actions, _ = replayed(policy, played, tmp_path / style, *STRICT, style=style)
     assert (actions == played.actions)[~played.is_tie].all()
     assert 0.4 < played.actions.mean() < 0.9
     header, source = ((tmp_path / style / f"controller.{end}").read_text() for end in "hc")
@@ -114,7 +102,7 @@ def test_what_no_action_depends_on_is_not_in_the_code(style: str, tmp_path: Path
 def test_a_network_without_edges_compiles_and_chooses_the_first_action(tmp_path: Path) -> None:
     policy = choosing(Graph.from_edges(1, 2))
     played = random_rows(policy)
-    actions, states = replay(policy, played, build(policy, tmp_path, *SANITIZED))
+    actions, states = replayed(policy, played, tmp_path, *SANITIZED)
     assert not actions.any()
     assert not states.any()
 
@@ -138,7 +126,7 @@ def test_indices_take_the_smallest_type_and_still_work(
     edges = [(source, n_inputs, 0.5) for source in range(n_inputs)]
     policy = choosing(Graph.from_edges(n_inputs, 2, 1, edges))
     played = random_rows(policy)
-    check(played, *replay(policy, played, build(policy, tmp_path, *SANITIZED)))
+    check(played, *replayed(policy, played, tmp_path, *SANITIZED))
     source = (tmp_path / "controller.c").read_text()
     assert f"static const {types} first_edge[3]" in source
     assert f"static const {types} source[{n_inputs}]" in source
@@ -184,7 +172,7 @@ def test_a_hundred_episodes_are_played_alike(task: str, how: str, tmp_path: Path
     command = [exports.tool(word) if word[0] != "-" else word for word in checker]
     policy, played = exports.student(task)
     assert played.starts.sum() == 100
-    check(played, *replay(policy, played, *command, build(policy, tmp_path, *flags)))
+    check(played, *replayed(policy, played, tmp_path, *flags, by=command))
     assert played.is_tie.sum() <= 1 + 1e-4 * played.is_tie.size
 
 
@@ -199,7 +187,7 @@ def test_any_kind_of_student_is_played_alike(student: str, tmp_path: Path) -> No
         evolve("CartPole-v1", method=student, rollouts=60, population=20, out=folder)
     policy = load(tmp_path / "run")
     played = exports.play_episodes(policy, 5)
-    check(played, *replay(policy, played, build(policy, tmp_path, *SANITIZED)))
+    check(played, *replayed(policy, played, tmp_path, *SANITIZED))
 
 
 def test_the_name_of_a_task_stays_in_its_comment(tmp_path: Path) -> None:
@@ -210,7 +198,7 @@ def test_the_name_of_a_task_stays_in_its_comment(tmp_path: Path) -> None:
         head = path.read_text().splitlines()[0]
         assert "a * / int main(void)" in head
         assert head.count("*/") == path.name.endswith(".c")
-    build(policy, tmp_path, *STRICT)
+    build({"net": controller_of(policy)}, tmp_path / "built", *STRICT)
 
 
 @pytest.mark.parametrize(

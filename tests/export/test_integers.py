@@ -1,7 +1,6 @@
 """Controllers in integers: the C equals the model in Python, and both act as the floats do."""
 
 import json
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,79 +11,15 @@ import pytest
 import smgrnn
 from smgrnn import Graph
 from smgrnn.errors import ConfigError, ShapeError, SmgrnnError
-from smgrnn.export import NUMBERS, STYLES, controller_of, export
-from smgrnn.export.program import Controller, activated
-from smgrnn.export.trial import find_place, try_beside
+from smgrnn.export import NUMBERS, controller_of, export
+from smgrnn.export.program import activated
+from smgrnn.export.trial import find_place, record, try_beside
 from smgrnn.policy import Policy
 from support.commands import call
-from support.exports import (
-    CASES,
-    REPLAY_INTEGERS,
-    SANITIZED,
-    build,
-    choosing,
-    random_policy,
-    random_rows,
-    replay_integers,
-)
+from support.exports import choosing, random_policy
 from support.runs import trained
 
 TYPES = NUMBERS[1:]
-SOME = dict(list(CASES.items())[::5])
-
-
-def extremes(policy: Controller, n: int) -> Any:
-    """Return observations in integers: usual ones, any, and the ends of the range."""
-    rng, shape = np.random.default_rng(2), (n, policy.task.n_inputs)
-    kinds = (
-        policy.encoded(rng.normal(size=shape)),
-        rng.encoded(-(2**15), 2**15, shape),
-        rng.choice([-(2**15), -1, 0, 1, 2**15 - 1], shape),
-    )
-    return np.choose(rng.encoded(0, 3, (n, 1)), kinds)
-
-
-@pytest.mark.parametrize("case", SOME.values(), ids=SOME.keys())
-def test_the_c_equals_the_model_bit_for_bit(case: dict[str, Any], tmp_path: Path) -> None:
-    policy = random_policy(**case)
-    seen = random_rows(policy).observations
-    for number, style in zip(TYPES, STYLES, strict=True):
-        made = controller_of(policy, number, style=style, recording=seen)
-        rows, starts = extremes(made, 2000), np.arange(2000) % 10 == 0
-        binary = build(made, tmp_path / number, *SANITIZED, by=REPLAY_INTEGERS, style=style)
-        expected = []
-        for row, is_start in zip(rows, starts, strict=True):
-            if is_start:
-                made.reset()
-            act = made.step(row)
-            kept = made.states if made.program.is_carried else []
-            expected.append([act if policy.task.is_discrete else 0, *np.atleast_1d(act), *kept])
-        columns = np.array(expected, np.int64)[:, policy.task.is_discrete :]
-        np.testing.assert_array_equal(replay_integers(binary, rows, starts), columns)
-        source = (tmp_path / number / "controller.c").read_text()
-        assert not re.search("float|double|math.h|malloc", source)
-
-
-@pytest.mark.parametrize("case", SOME.values(), ids=SOME.keys())
-def test_integers_act_as_floats_within_the_recorded_range(case: dict[str, Any]) -> None:
-    """The sums of hidden nodes once had a scale between two powers of two, and were cut at one.
-
-    The C equalled the model, and a lander of 44 parameters acted like its floats on 69 % of steps.
-    """
-    policy = random_policy(**case)
-    played = random_rows(policy, 200)
-    made = controller_of(policy, "q15", recording=played.observations)
-    given = []
-    for row, is_start in zip(played.observations, played.starts, strict=True):
-        if is_start:
-            made.reset()
-        given.append(made(row))
-    if policy.task.is_discrete:
-        ordered = np.sort(played.outputs, axis=1)
-        is_clear = ordered[:, -1] - ordered[:, -2] > 0.02 * np.abs(ordered[:, -1]).clip(1)
-        assert (np.array(given) == played.actions)[is_clear].mean() > 0.99
-    else:
-        assert np.abs(np.array(given) - played.actions).mean() < 0.01
 
 
 def test_weights_by_hand() -> None:
@@ -117,6 +52,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("integers")
     trained(folder)
     return folder / "run"
+
+
+def test_a_recording_marks_the_first_step_of_each_episode(run: Path) -> None:
+    """All steps were marked once, so states that are carried never left the range of one step."""
+    policy = smgrnn.load(run)
+    recorded = record(policy, find_place(policy))
+    assert np.sum(recorded.starts) == 10 < len(recorded.observations)
 
 
 def test_a_controller_keeps_its_return_in_integers(run: Path) -> None:
@@ -163,6 +105,10 @@ def wide() -> Policy:
     return choosing(Graph.from_edges(3000, 2, edges=[(n, 3000, 0.5) for n in range(3000)]))
 
 
+def acting() -> Policy:
+    return random_policy(2, is_discrete=False, has_bias=True)
+
+
 @pytest.mark.parametrize(
     ("policy", "path", "how", "sentence"),
     [
@@ -170,11 +116,14 @@ def wide() -> Policy:
         (wide, "a.c", {"type": "q7", "recording": np.ones((2, 3000))}, "A node with 3000 inputs"),
         (steep, "a.c", {"type": "q7"}, "Pass observations that it will see as recording"),
         (steep, "a.c", {"type": "q7", "recording": [1.0]}, "Expected a recording of rows of 1"),
-        (steep, "a.c", {"type": "q8"}, "There are no integers of type 'q8'"),
+        (steep, "a.c", {"type": "q8"}, "There is no type of numbers 'q8'"),
         (steep, "a.onnx", {"type": "q7"}, "Integers are for c, arduino, micropython"),
         (steep, "a.c", {"style": "table"}, "There is no style 'table'. Did you mean 'tables'"),
         (steep, "a.txt", {}, "a.txt names no export format; end it with one of .onnx, .c"),
         (steep, "a", {"to": "avr"}, "There is no export format 'avr'"),
+        (steep, "a.json", {"scores": True}, "Scores are for c, arduino, micropython"),
+        (acting, "a.c", {"scores": True}, "Only a network that chooses has scores"),
+        (steep, "a.py", {"self_test": True}, "A self-test is C; use it with c or arduino"),
     ],
 )
 def test_what_integers_cannot_hold_is_refused_in_a_sentence(
@@ -187,7 +136,9 @@ def test_what_integers_cannot_hold_is_refused_in_a_sentence(
 
 
 def test_floats_become_integers_in_c_as_in_python(tmp_path: Path) -> None:
-    made = controller_of(choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0)])), "q15", recording=[[3.0]])
+    made = controller_of(
+        choosing(Graph.from_edges(1, 2, edges=[(0, 1, 1.0)])), "q15", recording=[[3.0]]
+    )
     export(made, tmp_path / "net.c")
     values = [0.0, 1.0, -1.0, 2.9999, 1e9, -1e9, 0.00024]
     listed = ", ".join(f"{value}f" for value in values)

@@ -1,25 +1,30 @@
 """A network of one's own loop is exported, saved and loaded as that of a run is."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.spaces.utils import flatten
 
 import smgrnn
 from smgrnn import Graph, Learner, SMGrNN, StructuralPlasticity
 from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.export import FORMATS, export
 from smgrnn.graph import EditDraft
-from smgrnn.policy import policy_of
+from smgrnn.policy import Policy, policy_of
 from smgrnn.runs.own_loop import record_of
 from smgrnn.storage import read_arrays, write_arrays
+from smgrnn.tasks import find_task
 from smgrnn.view import Timeline
 from support.commands import Command
-from support.exports import STRICT, build, random_rows, replay, tool
+from support.exports import STRICT, random_rows, replayed, tool
 from support.flat import learner_of, network_config, paper_net, rules
 from support.flat import learning as learning_config
 from support.learners import learner, stream
@@ -69,7 +74,7 @@ def test_outputs_without_bounds_leave_c_as_they_are(tmp_path: Path) -> None:
     policy = policy_of(learner_of(config, learning, graph=far))
     played = random_rows(policy)
     assert np.abs(played.actions).max() > 3
-    actions, _ = replay(policy, played, build(policy, tmp_path, *STRICT))
+    actions, _ = replayed(policy, played, tmp_path, *STRICT)
     np.testing.assert_allclose(actions, played.actions, rtol=1e-4, atol=1e-4)
 
 
@@ -88,6 +93,35 @@ def test_names_appear_in_every_format_and_end_no_comment(tmp_path: Path) -> None
     (file,) = export(named_net(), tmp_path / "own.onnx", to="onnx")
     properties = {each.key: each.value for each in onnx.load(file).metadata_props}
     assert json.loads(properties["outputs_names"]) == ["wait??/\\", "brake"]
+
+
+class _Room(gymnasium.Env[Any, Any]):
+    """Two named observations, one of them a vector."""
+
+    observation_space = Dict({"door": Box(-1, 1, (2,)), "air": Box(-1, 1, (1,))})
+    action_space = Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> Any:
+        return self.observation_space.sample(), 0.0, True, False, {}
+
+
+def test_a_header_lists_the_keys_of_a_dict_observation_in_order(tmp_path: Path) -> None:
+    """Gymnasium sorts the keys where it flattens them."""
+    task = find_task(lambda: gymnasium.wrappers.FlattenObservation(_Room()))
+    config = network_config(n_inputs=3, n_outputs=2)
+    graph = Graph.from_edges(3, 2, edges=[(n, 3 + n % 2, 1.0) for n in range(3)])
+    header, _ = export(Policy(graph, config, task), tmp_path / "room.c")
+    named = re.findall(r"observation\[\d\]: (.*)\n", header.read_text())
+    flat = flatten(_Room.observation_space, {"door": np.array([0.1, 0.2]), "air": np.array([0.3])})
+    assert dict(zip(named, flat.round(1).tolist(), strict=True)) == {
+        "air": 0.3,
+        "door 0": 0.1,
+        "door 1": 0.2,
+    }
 
 
 @pytest.mark.parametrize(

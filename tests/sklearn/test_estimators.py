@@ -170,6 +170,14 @@ def test_an_exported_classifier_gives_the_same_labels_and_has_its_names(tmp_path
     assert [node["name"] for node in nodes[14:17]] == sorted(names)
     assert nodes[0]["mean"] == pytest.approx(rows[:, 0].mean())
     assert "output[0]: barbera" in (tmp_path / "model.h").read_text()
+    rows = rows.astype(np.float32)
+    for number in ("float", "q15"):
+        recorded: Any = {"type": number, "scores": True, "recording": rows}
+        found.export(tmp_path / f"{number}.c", **recorded)
+        header = (tmp_path / f"{number}.h").read_text()
+        assert ("SCORE_UNITS" in header) == (number == "q15")
+    with pytest.raises(ConfigError, match=r"need features; pass recording=X"):
+        found.export(tmp_path / "whole.c", type="q7")
     with pytest.raises(ConfigError, match=r"model\.txt names no export format"):
         found.export(tmp_path / "model.txt")
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 import smgrnn
 from smgrnn.arrays import Floats
-from smgrnn.export import export
-from smgrnn.export.build import program_of
+from smgrnn.export import controller_of, export
+from smgrnn.export.c import NUMBERS
+from smgrnn.export.program import Controller
 from smgrnn.graph.state import Graph
 from smgrnn.policy import Policy
 from smgrnn.tasks import Task, make_env
@@ -29,8 +30,39 @@ STRICT = (
 SANITIZED = (*STRICT, "-g", "-fsanitize=undefined,address", "-fno-sanitize-recover")
 TOLERANCE = 1e-5
 """Largest difference between the engine, in double precision, and an export, in single."""
-REPLAY = Path(__file__).parent / "replay.c"
-REPLAY_INTEGERS = REPLAY.with_name("replay_integers.c")
+REPLAY = """
+#include "{name}.h"
+static int replay_{name}(void)
+{{
+    {name}_state state;
+    {value} record[1 + {upper}_OBSERVATIONS];
+    {name}_reset(&state);
+    while (fread(record, sizeof record, 1, stdin) == 1) {{
+        int32_t result;
+        {kind} given[{upper}_ACTIONS] = {{0}};
+        if (record[0] != 0) {{
+            {name}_reset(&state);
+        }}
+        result = {name}_step(&state, record + 1, given);
+        fwrite(&result, sizeof result, 1, stdout);
+        fwrite(given, sizeof given, 1, stdout);
+#if {upper}_STATES > 0
+        fwrite(state.node, sizeof state.node, 1, stdout);
+#endif
+    }}
+    return 0;
+}}
+"""
+"""Replays records: whether an episode starts, and an observation.  Writes records: what the step
+returned, the scores or the action, and the states."""
+MAIN = """
+int main(int count, char **names)
+{{
+    (void)count;
+    {cases}
+    return 1;
+}}
+"""
 
 
 def tool(name: str) -> str:
@@ -111,48 +143,77 @@ def _inside(policy: Policy) -> tuple[Floats, Floats]:
     return sums[graph.n_inputs :][: config.n_outputs], states
 
 
-def build(policy: Policy, folder: Path, *flags: str, by: Path = REPLAY, **how: Any) -> Path:
-    """Export a policy to C and compile it with the program that replays observations."""
+def build(
+    controllers: dict[str, Controller],
+    folder: Path,
+    *flags: str,
+    tests: dict[str, Any] | None = None,
+) -> Path:
+    """Export controllers to C, and compile all of them into one program that replays observations.
+
+    `tests` are recordings of those that get a self-test too, which the program runs for NAME_test.
+    """
     folder.mkdir(exist_ok=True)
-    _, source = export(policy, folder / "controller.c", **how)
-    binary = folder / "replay"
-    kind = () if policy.task.is_discrete else ("-DCONTINUOUS",)
-    files = [f"-I{folder}", str(by), str(source), "-o", str(binary), "-lm"]
-    done = subprocess.run(
-        [tool("cc"), *flags, *kind, *files], capture_output=True, text=True, check=False
+    main, cases, sources = (
+        "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n",
+        [],
+        ["main.c"],
     )
+    for name, made in controllers.items():
+        numbers, is_choice = NUMBERS[made.program.type], made.program.is_choice
+        recorded = {"self_test": True, "recording": tests[name]} if tests and name in tests else {}
+        _, *files = export(made, folder / f"{name}.c", scores=is_choice, **recorded)
+        sources += [file.name for file in files]
+        words = {"name": name, "upper": name.upper(), "value": numbers.value}
+        main += REPLAY.format(**words, kind=numbers.sum if is_choice else numbers.value)
+        cases.append(f'if (strcmp(names[1], "{name}") == 0) return replay_{name}();')
+        if recorded:
+            main += f"int {name}_test(void);\n"
+            cases.append(f'if (strcmp(names[1], "{name}_test") == 0) return {name}_test();')
+    (folder / "main.c").write_text(main + MAIN.format(cases="\n    ".join(cases)))
+    command = [tool("cc"), *flags, *sources, "-o", "replay", "-lm"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return binary
+    return folder / "replay"
 
 
-def replay_integers(binary: Path, rows: Any, starts: Any) -> Any:
-    """Return what a controller in integers returns, does and keeps, for rows of integers."""
-    records = np.concatenate([np.asarray(starts)[:, None], rows], axis=1).astype(np.int16)
-    done = subprocess.run([binary], input=records.tobytes(), capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    return np.frombuffer(done.stdout, np.int16).reshape(len(rows), -1)
+def replay(made: Controller, starts: Any, rows: Any, *command: Any) -> Any:
+    """Return what compiled code gives for encoded observations, as columns.
 
-
-def replay(
-    policy: Policy, played: Played, *command: str | Path, style: str = "tables"
-) -> tuple[Any, Any]:
-    """Return the actions and states of a compiled controller that sees the same observations."""
-    records = np.concatenate([played.starts[:, None], played.observations], axis=1)
-    done = subprocess.run(
-        command, input=records.astype(np.float32).tobytes(), capture_output=True, check=False
-    )
+    They are `result`, `given`, which are scores or an action, and `states`.
+    """
+    types: dict[str, Any] = {"float": np.float32, "int16_t": np.int16, "int32_t": np.int32}
+    numbers = NUMBERS[made.program.type]
+    value: Any = types[numbers.value]
+    kind: Any = types[numbers.sum if made.program.is_choice else numbers.value]
+    sizes = [("given", kind, made.program.n_outputs), ("states", value, made.program.n_kept)]
+    records = np.concatenate([np.asarray(starts)[:, None], rows], axis=1).astype(value)
+    done = subprocess.run(command, input=records.tobytes(), capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     assert not done.stderr or b"ERROR SUMMARY: 0 errors" in done.stderr, done.stderr.decode()
-    rows = np.frombuffer(done.stdout, np.float32).reshape(len(records), -1)
-    results, rest = rows[:, 0], rows[:, 1:]
-    n_actions = 0 if policy.task.is_discrete else policy.task.n_outputs
-    program, states = program_of(policy, style), played.states.copy()
-    if program.is_carried:  # no action depends on any other state
-        states[:, program.states] = rest[:, n_actions:]
-    if policy.task.is_discrete:
-        return results.astype(int), states
-    assert (results == 0).all()
-    return rest[:, :n_actions], states
+    columns = [("result", np.int32), *((name, kind, (n,)) for name, kind, n in sizes)]
+    return np.frombuffer(done.stdout, np.dtype(columns))
+
+
+def replayed(
+    policy: Policy, played: Played, folder: Path, *flags: str, by: Any = (), style: str = "tables"
+) -> tuple[Any, Any]:
+    """Return the actions and states of a policy's compiled code that sees the same observations."""
+    made = controller_of(policy, style=style)
+    binary = build({"controller": made}, folder, *flags)
+    return as_played(made, played, *by, binary, "controller")
+
+
+def as_played(made: Controller, played: Played, *command: Any) -> tuple[Any, Any]:
+    """Return the actions and states of compiled code that sees the same observations."""
+    found = replay(made, played.starts, played.observations, *command)
+    states = played.states.copy()
+    if made.program.is_carried:  # no action depends on any other state
+        states[:, made.program.states] = found["states"]
+    if made.program.is_choice:
+        return found["result"], states
+    assert (found["result"] == 0).all()
+    return found["given"], states
 
 
 def check(played: Played, actions: Any, states: Any) -> None:

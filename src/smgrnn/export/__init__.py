@@ -17,7 +17,8 @@ from smgrnn.export.c import c_files
 from smgrnn.export.c_test import c_test
 from smgrnn.export.integers import LARGEST_WEIGHT, integer_program
 from smgrnn.export.micropython import micropython_module
-from smgrnn.export.program import STYLES, Controller
+from smgrnn.export.program import STYLES as STYLES
+from smgrnn.export.program import Controller
 from smgrnn.export.trial import recorded_steps
 from smgrnn.export.wiring import facts
 from smgrnn.graph.drawing import kinds
@@ -167,7 +168,7 @@ def _made(policy: Policy, type: str, style: str, recording: Any) -> Controller:
         return policy
     if type == "float":
         return Controller(policy, program_of(policy, style))
-    return Controller(policy, integer_program(policy, type, *recording, style))
+    return Controller(policy, integer_program(policy, type, *recording, style=style))
 
 
 def _check(what: str, given: str, known: Any) -> None:

@@ -214,9 +214,9 @@ class Body:
         from_sums = [each for each in program.next if each[0] >= first_sum]  # the first states
         rest = [place for place, *_ in program.next[len(from_sums) :]]
         if from_sums:
-            places, kinds, shifts = zip(*from_sums, strict=True)
+            places, kinds, cuts = zip(*from_sums, strict=True)
             source = self.table("next_output", [place - first_sum for place in places])
-            shift = self.table("next_shift", shifts, np.uint8)
+            shift = self.table("next_shift", cuts, np.uint8)
             new = self.activated(kinds[0], f"output[{source}]", shift)
             step += _loop(0, len(from_sums), f"value[INPUTS + i] = {new};")
         if rest:

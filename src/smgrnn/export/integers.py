@@ -23,7 +23,7 @@ LEAST_WEIGHT = 16
 
 
 def integer_program(
-    policy: Policy, type: str, observations: Any, starts: Any, style: str = "tables"
+    policy: Policy, type: str, observations: Any, starts: Any, *, style: str = "tables"
 ) -> Program:
     """Return a policy's program in integers, whose ranges are those of recorded observations.
 
@@ -50,7 +50,9 @@ def integer_program(
     for place, (source, _, _) in enumerate(program.next, n_inputs):
         if source < first_sum:  # the state is that value
             largest[place] = largest[source] = max(largest[place], largest[source])
-    bits = [VALUE_BITS - ceil(log2(2 * x)) if x else VALUE_BITS for x in largest.tolist()]
+    bits: list[float] = [
+        VALUE_BITS - ceil(log2(2 * x)) if x else VALUE_BITS for x in largest.tolist()
+    ]
     sources = {source for source, _, _ in program.next}
     for place, row in enumerate(program.rows[: program.n_active], first_row):
         is_cut = place >= program.first_output and policy.task.is_bounded  # to ±1

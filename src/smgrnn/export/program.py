@@ -226,6 +226,9 @@ class Controller(Policy):
             names=policy.names,
         )
         self.program = program
+        self.states: list[Any] = []
+        self.scores: Any = None
+        """The outputs of the last step, in the code's numbers."""
         self.reset()
 
     @property
@@ -284,4 +287,4 @@ class Controller(Policy):
     def reset(self) -> None:
         """Set the node states to zero."""
         number = np.float32 if self.program.is_float else np.int64
-        self.states: list[Any] = [number(0)] * len(self.program.states)
+        self.states = [number(0)] * len(self.program.states)

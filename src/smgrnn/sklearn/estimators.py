@@ -212,8 +212,11 @@ class _GrowingEstimator(BaseEstimator):
         rows = validate_data(self, features, dtype=np.float64, reset=False)
         return _outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
 
-    def export(self, path: str | Path) -> list[Path]:
+    def export(self, path: str | Path, **options: Any) -> list[Path]:
         """Write the network as C, ONNX, JSON or GraphML, by the ending of the path.
+
+        `options` are those of `smgrnn.export.export`: `scores=True` also gives the logits of the
+        classes, and `type="q15"` with `recording=X`, rows of features, writes integers.
 
         The scale of the features is part of it, and of regressors that of the targets.  A class is
         its index in `classes_`, and its name is that of an output.
@@ -225,6 +228,9 @@ class _GrowingEstimator(BaseEstimator):
         ['iris.h', 'iris.c']
         """
         check_is_fitted(self)
+        needs_rows = options.get("type", "float") != "float" or options.get("self_test")
+        if needs_rows and options.get("recording") is None:
+            raise ConfigError("Integers and self-tests need features; pass recording=X.")
         scale = Normalisation(self.scaler_.mean_, 1 / self.scaler_.scale_)
         n_inputs, config, graph = self.scaler_.n_features_in_, self._learner.config, self._folded()
         names = Names.numbered(n_inputs, graph.n_outputs)._asdict()
@@ -234,7 +240,7 @@ class _GrowingEstimator(BaseEstimator):
         is_choice = self._loss == "cross_entropy"
         task = Task(type(self).__name__, n_inputs, graph.n_outputs, is_discrete=is_choice)
         policy = Policy(graph, config, task, normalisation=scale, names=Names(**names))
-        return policy.export(path)
+        return policy.export(path, **options)
 
     def _folded(self) -> Graph:
         """Return the graph with the scale of the outputs in its weights."""
