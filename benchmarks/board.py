@@ -403,7 +403,8 @@ def return_row(name: str, known: dict[str, Any]) -> list[Any]:
 def write(results: dict[str, Any]) -> None:
     """Put the tables between their marks in the page."""
     ordered = {name: results[name] for name in NETWORKS if name in results}
-    head = ["network", "kind", "RAM", *TARGETS, "image", *EMULATORS, "bound"]
+    head = ["network", "kind", "RAM", *TARGETS, "image"]
+    head += [*(f"steps of {target}" for target in EMULATORS), "bound"]
     parts = {"sizes": table(head, [row for item in ordered.items() for row in size_rows(*item)])}
     head = ["network", "seeds", "numbers", "float"]
     head += [f"{n}{what}" for n in NUMBERS[1:] for what in ("", " change", " worst seed", " alike")]
