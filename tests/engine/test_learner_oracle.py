@@ -206,6 +206,7 @@ ALONE: list[tuple[int, int, dict[str, Any], dict[str, Any], str]] = [
     (4, 3, {"growth": "frugal", "size": 20}, LOSING, LOST),
     (4, 3, {"growth": "frugal", "size": 20}, LOSING | {"activation": "sigmoid"}, LOST),
     (4, 3, ONLY_CANDIDATES | {"size": 20}, LOSING | {"activation": "sigmoid"}, LOST),
+    (1, 2, ONLY_CANDIDATES, {"carry_state": True}, "TWIN"),
 ]
 
 

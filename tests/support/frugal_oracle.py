@@ -87,19 +87,28 @@ class Candidate:
 
     weights: dict[int, float] = field(default_factory=dict)
     """By source; without any it hears nothing."""
+    loop: float = 0.0
+    """The weight of the edge from its twin, which repeats its state one iteration later."""
+    state: float = 0.0
+    twin: float = 0.0
     count: int = 0
     square: float = 0.0
     products: dict[int, float] = field(default_factory=dict)
     """By output, the sum of error times state."""
 
-    def watch(self, passed: SlowPass, outputs: list[int], activation: str) -> None:
-        state = 0.0
-        for states, errors in zip(passed.states, passed.errors[1:], strict=False):
+    def watch(self, passed: SlowPass, outputs: list[int], activation: str, starts: bool) -> None:
+        """Watch a pass; outputs hear the states before the last iteration."""
+        phi, heard_by_outputs = ACTIVATIONS[activation], 0.0
+        if starts:
+            self.state = self.twin = 0.0
+        for states, errors in zip(passed.states, [*passed.errors[1:], None], strict=False):
             heard = math.fsum(weight * states[node] for node, weight in self.weights.items())
-            state = ACTIVATIONS[activation](heard)
-            for node in outputs:
-                self.products[node] = self.products.get(node, 0.0) + errors[node] * state
-        self.square += state**2
+            self.state, self.twin = phi(heard + self.loop * self.twin), phi(self.state)
+            if errors is not None:
+                heard_by_outputs = self.state
+                for node in outputs:
+                    self.products[node] = self.products.get(node, 0.0) + errors[node] * self.state
+        self.square += heard_by_outputs**2
         self.count += 1
 
     def is_judged(self) -> bool:
@@ -142,8 +151,10 @@ class FrugalLearner(SlowLearner):
     def watch(self, passed: SlowPass) -> None:
         self.notes.add(passed, self.pairs)
         if self.has_candidates and not self.candidates_rest:
+            first, inputs = passed.states[0], self.graph.of_kind("input")
+            starts = not self.carries_state or not any(first[n] for n in first if n not in inputs)
             for candidate in self.candidates:
-                candidate.watch(passed, self.graph.of_kind("output"), self.activation)
+                candidate.watch(passed, self.graph.of_kind("output"), self.activation, starts)
 
     def rate(self) -> float:
         progress = self.aim.progress
@@ -180,7 +191,7 @@ class FrugalLearner(SlowLearner):
             self.born.setdefault(edge.id, self.updates)
         for candidate in self.candidates:
             if not candidate.weights.keys() <= self.graph.kinds.keys():
-                candidate.weights = {}
+                candidate.weights, candidate.loop = {}, 0.0
                 self.seen["LOST SOURCE"] += 1
         if self.has_gradients:
             self.pairs = absent_pairs(self.graph)
@@ -196,13 +207,15 @@ class FrugalLearner(SlowLearner):
             joined = self.best_candidate()
         if joined is not None:
             changes = self.join(joined)
-            n_new, n_edges = len(changes) - 1, len(self.graph.edges)
+            n_nodes = 2 if joined.loop else 1
+            n_new, n_edges = len(changes) - n_nodes, len(self.graph.edges)
             is_tight = n_new > max(goal.size - n_edges, 0) + goal.slack
             is_full = n_edges + n_new > self.config.max_edges
-            if is_tight or is_full or len(self.graph.kinds) >= self.config.max_nodes:
+            if is_tight or is_full or len(self.graph.kinds) + n_nodes > self.config.max_nodes:
                 changes, joined = [], None
         if self.has_gradients:
-            changes += self.add_edges(goal, max(len(changes) - 1, 0))
+            n_taken = sum(change.operation == "ADD_EDGE" for change in changes)
+            changes += self.add_edges(goal, n_taken)
         if self.has_candidates:
             self.renew(goal, joined)
         return changes
@@ -218,15 +231,20 @@ class FrugalLearner(SlowLearner):
         return best
 
     def join(self, candidate: Candidate) -> list[SlowChange]:
-        """Its node, the edges it has, and weak ones to two outputs that lower the loss."""
+        """Its node and twin, its edges, and weak ones to two outputs that lower the loss."""
         outputs = self.graph.of_kind("output")
         outputs.sort(key=lambda output: -abs(candidate.score(output)))
         node, edge = self.graph.next_node_id, self.graph.next_edge_id
         ends = [(source, node, weight) for source, weight in candidate.weights.items()]
+        if candidate.loop:
+            ends += [(node, node + 1, 1.0), (node + 1, node, candidate.loop)]
         for output in outputs[:2]:
             strength = 0.1 / math.sqrt(candidate.square / candidate.count)
             ends.append((node, output, -math.copysign(strength, candidate.score(output))))
         changes = [SlowChange("ADD_NODE", "CANDIDATE", node, -1, outputs[0], 0.0)]
+        if candidate.loop:
+            changes.append(SlowChange("ADD_NODE", "CANDIDATE", node + 1, -1, node, 0.0))
+            self.seen["TWIN"] += 1
         for number, (source, target, weight) in enumerate(ends, start=edge):
             changes.append(SlowChange("ADD_EDGE", "CANDIDATE", number, source, target, weight))
         return changes
@@ -296,6 +314,11 @@ class FrugalLearner(SlowLearner):
             usual = max(math.sqrt(self.notes.square(nodes[place])), 1e-3)
             number = self.growth.candidate_gain * float(self.rng.standard_normal())
             candidate.weights[nodes[place]] = number / usual
+        candidate.state = candidate.twin = candidate.loop = 0.0
+        if self.carries_state and self.rng.random() < 0.5:  # remembers one source
+            only = list(candidate.weights)[int(self.rng.integers(n_sources))]
+            candidate.weights = {only: candidate.weights[only]}
+            candidate.loop = 1 - 2 ** -float(self.rng.uniform(1, 5))
 
     # --- pruning ---
 

@@ -153,7 +153,9 @@ class Learner(NamedNetwork):
         self._check_memory(graph)
         graph = from_arrays(Graph, graph._asdict())  # a writable copy
         rng = stream(seed, "plasticity")
-        self._module = PlasticityModule(self.plasticity, graph, config.iterations, rng)
+        self._module = PlasticityModule(
+            self.plasticity, graph, config.iterations, rng, carry_state=config.carry_state
+        )
         self._set_state(start_state(graph, config, self.learning, self._module, seed))
 
     def _check_memory(self, graph: Graph) -> None:

@@ -323,12 +323,15 @@ class SMGrNN(NamedNetwork, nn.Module):
         """Return traces and errors of the passes learned from since the last call of this.
 
         Traces are the node states before and after each iteration (n, K + 1, n_nodes), errors the
-        dL/d(sum into each node) of backward() (n, K, n_nodes); each row of a batch is a pass.
+        dL/d(sum into each node) of backward() (n, K, n_nodes); each row of a batch is a pass.  With
+        carried states, passes without an error count too: later ones start from their states.
         """
         passes, self.passes = self.passes, []
         n_nodes, n_iterations = self._structure.n_nodes, self.config.iterations
         nothing = np.zeros((0, n_iterations + 1, n_nodes)), np.zeros((0, n_iterations, n_nodes))
-        learned = [each for each in passes if any(error is not None for error in each.errors)]
+        learned = passes
+        if not self.config.carry_state:
+            learned = [each for each in passes if any(error is not None for error in each.errors)]
         both = [nothing, *(each.to_numpy() for each in learned)]
         traces, errors = (np.concatenate(arrays) for arrays in zip(*both, strict=True))
         return traces, errors

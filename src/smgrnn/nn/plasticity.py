@@ -143,8 +143,10 @@ class StructuralPlasticity:
         self._observed = weight
         if self._module.watches:
             activation = ACTIVATIONS.index(self.network.config.activation)
+            n_passes = len(self.network.passes)
             traces, errors = self.network.take_moments()
-            note_all(self._watched, traces, errors, activation, self._structure.n_inputs)
+            states = self._states_of_rows(len(traces) // max(n_passes, 1))
+            note_all(self._watched, traces, errors, activation, self._structure.n_inputs, states)
         if self.averaging:
             average_update(self._average, weight, self.averaging, 0, weight.size)
         return self._edit_if_due(is_last=False)
@@ -201,6 +203,7 @@ class StructuralPlasticity:
         with interrupts_deferred():
             edit, candidates, is_capped = self._module.call(graph, self._watched, nothing)
             self._watched = self._watched._replace(candidates=candidates)
+            self._row_states[:] = 0.0  # some candidates are others now
             if edit:
                 self._apply(edit)
         if is_capped and not self._has_warned:
@@ -245,13 +248,28 @@ class StructuralPlasticity:
         self._structure = self.network._structure
         n_edges, window = self._structure.n_edges, self.config.window
         check_memory(24.0 * window * n_edges, f"A window of {window} updates of {n_edges} edges")
-        iterations = self.network.config.iterations
-        self._module = PlasticityModule(self.config, self._structure, iterations, self._rng)
+        network = self.network.config
+        self._module = PlasticityModule(
+            self.config,
+            self._structure,
+            network.iterations,
+            self._rng,
+            carry_state=network.carry_state,
+        )
         self._module.calls = calls
         self._watched = self._module.start(self._structure)
+        self._row_states = np.zeros((0, *self._watched.candidates.state.shape))
         self._average = np.zeros((2, n_edges))
         self.network.is_watched = self._module.watches
         self._observed = self._weights()
+
+    def _states_of_rows(self, n_rows: int) -> Floats:
+        """Return the states of candidates in each row of a batch, if there is more than one row."""
+        shape = self._watched.candidates.state.shape
+        n_kept = n_rows if n_rows > 1 and shape[0] > 1 else 0
+        if len(self._row_states) != n_kept:
+            self._row_states = np.zeros((n_kept, *shape))
+        return self._row_states
 
     def _weights(self) -> Floats:
         parameter = self.network.weight.detach()

@@ -20,6 +20,7 @@ from smgrnn.validation import Count, Positive, Probability
 YOUTH = 1000  # updates for which an edge is young
 N_JOINED, JOINED_BY = 2, 0.1  # outputs that a new node is joined to, and by which strength
 REDRAWN = 0.5  # fraction of the candidates that is redrawn when they are judged
+REMEMBERING = 0.5  # fraction of the candidates with a twin, in a network that carries its states
 MOST_ADDED = 2  # absent edges that one call adds at most
 SWAP_FACTOR, SWAP_LEAST = 2.0, 0.01
 """An edge replaces another if it promises this many times the other's worth, and this fraction of
@@ -139,16 +140,21 @@ class BestCandidate(BuiltInRule):
         outputs = order[:, joined]
         n_edges = int(candidates.n_edges[joined]) + outputs.size
         n_free = min(max(goal.size - graph.n_edges, 0) + goal.slack, evidence.limits.edges)
-        may_add = goal.grows and n_edges <= n_free and evidence.limits.nodes > 0
+        has_twin = bool(candidates.has_twin[joined])
+        may_add = goal.grows and n_edges <= n_free and evidence.limits.nodes > has_twin
         if not (may_add and total[joined] > 0.0):
             return -1, 0
         draft.cause = Cause.CANDIDATE
         targets = graph.node_ids[graph.n_inputs + outputs].tolist()
         node = draft.add_node(-1, targets[0])
+        twin = draft.add_node(-1, node) if has_twin else -1
         sources, weights = candidates.sources[:, joined], candidates.weights[:, joined]
-        for source, weight in zip(graph.node_ids[sources].tolist(), weights.tolist(), strict=True):
+        for source, weight in zip(graph.node_ids[sources].tolist(), weights.tolist(), strict=False):
             if weight != 0.0:
                 draft.add_edge(source, node, weight)
+        if has_twin:
+            draft.add_edge(node, twin, 1.0)
+            draft.add_edge(twin, node, float(weights[-1]))
         strength = JOINED_BY / np.sqrt(candidates.square[joined] / candidates.n_watched[joined])
         for target, score in zip(targets, scores[outputs, joined].tolist(), strict=True):
             draft.add_edge(node, target, -np.sign(score) * strength)
@@ -181,7 +187,14 @@ class BestCandidate(BuiltInRule):
                 strength = np.maximum(np.sqrt(evidence.square[nodes]), 1e-3)
                 new.sources[:, each] = nodes
                 drawn = rng.standard_normal(n_sources)
-                new.weights[:, each] = self.candidate_gain * drawn / strength
+                new.weights[:n_sources, each] = self.candidate_gain * drawn / strength
+                if len(new.state) > 1:
+                    new.weights[n_sources, each], new.state[:, each] = 0.0, 0.0
+                    if rng.random() < REMEMBERING:  # one source, by a mean over 2 to 32 calls
+                        new.weights[:n_sources, each] *= np.arange(n_sources) == rng.integers(
+                            n_sources
+                        )
+                        new.weights[n_sources, each] = 1.0 - 2.0 ** -rng.uniform(1.0, 5.0)
             new.square[each], new.n_watched[each], new.products[:, each] = 0.0, 0, 0.0
         return new
 

@@ -62,11 +62,18 @@ class PlasticityModule:
     """Counts calls and asks the rule that is due, for a network of K `iterations`."""
 
     def __init__(
-        self, config: PlasticityConfig, graph: Graph, iterations: int, rng: np.random.Generator
+        self,
+        config: PlasticityConfig,
+        graph: Graph,
+        iterations: int,
+        rng: np.random.Generator,
+        *,
+        carry_state: bool = False,
     ) -> None:
         self.config = config.numbered(graph.n_inputs)
         self._kept: Any = self.config.keep_inputs
         self.iterations, self.rng = iterations, rng
+        self.carry_state = carry_state
         self.calls = 0
         """Calls so far."""
         self.last_call = 0
@@ -85,7 +92,9 @@ class PlasticityModule:
         if self.config.needs("candidates"):
             sizes = rule.n_candidates, rule.candidate_sources
         statistics = Statistics.start(graph, **self._keeps)
-        return Watched(history, statistics, Candidates.start(graph, *sizes))
+        return Watched(
+            history, statistics, Candidates.start(graph, *sizes, carry_state=self.carry_state)
+        )
 
     def check(self, watched: Watched, graph: Graph) -> None:
         """Raise ShapeError unless records from a file fit the graph and the rules."""

@@ -7,13 +7,16 @@ all of them describe the present graph.
 A candidate is a node outside the graph, with random weights from a few sources and no outgoing
 edge.  Its activation times the error at an output is the gradient that an edge between them would
 have.  Candidates need K ≥ 2, and have hidden nodes as sources if K ≥ 3.
+
+In a network that carries its states a candidate may have a twin, which sends its state of the
+iteration before back to it.  Such a pair remembers, so a task whose errors come late can reward it.
 """
 
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from smgrnn.arrays import Floats, Ints
+from smgrnn.arrays import Bools, Floats, Ints
 from smgrnn.graph.activation import activate
 from smgrnn.graph.state import Graph
 from smgrnn.kernels import inlined, kernel
@@ -65,27 +68,28 @@ class Candidates(NamedTuple):
     """Candidate nodes and the sums that judge them, by columns."""
 
     sources: Ints  # indices of the nodes that each has edges from (n_sources, n)
-    weights: Floats  # weights of these edges; 0 is no edge (n_sources, n)
-    state: Floats  # its state in the last iteration (1, n)
+    weights: Floats  # of these edges, then of that from its twin, if there are any (…, n)
+    state: Floats  # its state in the last iteration, then its twin's, if there are any (…, n)
     square: Floats  # sum of its squared state over updates (n,)
     n_watched: Ints  # updates that it was watched for (n,)
     products: Floats  # sum of error × state for each output (n_outputs, n)
     is_active: Ints  # 1 while growth may still use them (1,)
 
     @classmethod
-    def start(cls, graph: Graph, n: int, n_sources: int) -> Self:
+    def start(cls, graph: Graph, n: int, n_sources: int, *, carry_state: bool = False) -> Self:
         """Return candidates without edges: the first call draws them, knowing the inputs."""
-        n_sources = min(n_sources, graph.n_inputs)
-        sources, weights = np.zeros((n_sources, n), np.int64), np.zeros((n_sources, n))
+        n_sources, n_more = min(n_sources, graph.n_inputs), int(carry_state)
+        sources, weights = np.zeros((n_sources, n), np.int64), np.zeros((n_sources + n_more, n))
         sums = np.zeros(n), np.zeros(n, np.int64), np.zeros((graph.n_outputs, n))
-        return cls(sources, weights, np.zeros((1, n)), *sums, np.ones(1, np.int64))
+        return cls(sources, weights, np.zeros((1 + n_more, n)), *sums, np.ones(1, np.int64))
 
     def fits(self, graph: Graph, like: "Candidates") -> bool:
         """Return whether candidates from a file fit a graph and have the form of others."""
         if not alike(self, like):
             return False
         absent = -1 - np.arange(len(self.sources))[:, None]
-        used = np.sort(np.where(self.weights == 0.0, absent, self.sources), axis=0)
+        weights = self.weights[: len(self.sources)]
+        used = np.sort(np.where(weights == 0.0, absent, self.sources), axis=0)
         return bool(
             ((self.sources >= 0) & (self.sources < graph.n_nodes)).all()
             and np.isin(self.is_active, (0, 1)).all()
@@ -93,9 +97,14 @@ class Candidates(NamedTuple):
         )
 
     @property
+    def has_twin(self) -> Bools:
+        """Whether each candidate has a twin (n,)."""
+        return (self.weights[len(self.sources) :] != 0.0).any(axis=0)
+
+    @property
     def n_edges(self) -> Ints:
-        """Incoming edges of each candidate (n,)."""
-        found: Ints = np.count_nonzero(self.weights, axis=0)
+        """Edges that each candidate would bring, but for those to outputs (n,)."""
+        found: Ints = np.count_nonzero(self.weights, axis=0) + self.has_twin
         return found
 
     def scores(self) -> Floats:
@@ -162,24 +171,46 @@ def step_candidates(
     products = candidates.products
     n_sources, n = sources.shape
     n_iterations = errors.shape[0]
-    for row in range(1, n_iterations):
+    has_twins = state.shape[0] > 1
+    if has_twins and not trace[0, n_inputs:].any():  # the first call of an episode
+        state[:] = 0.0
+    for row in range(1, n_iterations + has_twins):
         for candidate in range(n):
             total = 0.0
             for k in range(n_sources):
                 total += weights[k, candidate] * trace[row - 1, np.uint64(sources[k, candidate])]
+            if has_twins:
+                total += weights[n_sources, candidate] * state[1, candidate]
+                state[1, candidate] = state[0, candidate]
             state[0, candidate] = total
         activate(state, 0, 0, n, activation)
+        if has_twins:
+            activate(state, 1, 0, n, activation)
+        if row == n_iterations:  # its states are those that the next call starts from
+            break
         for output in range(products.shape[0]):
             error = errors[row, n_inputs + output]
             for candidate in range(n):
                 products[output, candidate] += error * state[0, candidate]
+        if row == n_iterations - 1:
+            for candidate in range(n):
+                candidates.square[candidate] += state[0, candidate] ** 2
     for candidate in range(n):
-        candidates.square[candidate] += state[0, candidate] ** 2
         candidates.n_watched[candidate] += 1
 
 
 @kernel
-def note_all(watched: Watched, traces: Floats, errors: Floats, code: int, n_inputs: int) -> None:
-    """Add several updates, from Python: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes)."""
-    for row in range(len(traces)):
-        note(watched, traces[row], errors[row], code, n_inputs)
+def note_all(
+    watched: Watched, traces: Floats, errors: Floats, activation: int, n_inputs: int, states: Floats
+) -> None:
+    """Add several passes, from Python: traces (n, K + 1, n_nodes) and errors (n, K, n_nodes).
+
+    `states` has the candidates' states of each row of a batch, or nothing if there is one row.
+    """
+    for index in range(len(traces)):
+        row = index % max(len(states), 1)
+        if len(states):
+            watched.candidates.state[:] = states[row]
+        note(watched, traces[index], errors[index], activation, n_inputs)
+        if len(states):
+            states[row] = watched.candidates.state
