@@ -312,3 +312,21 @@ def test_an_averaged_model_of_a_growing_network_is_refused_with_what_to_use() ->
 def test_a_limit_is_named_alike_for_all_rules(preset: str) -> None:
     config = StructuralPlasticity(SMGrNN(4, 2), preset=preset, max_parameters=50).config
     assert (config.size, config.max_edges)[preset == "paper"] == 50
+
+
+def test_candidates_with_a_twin_remember_each_row_of_a_batch() -> None:
+    """A batch of two sequences is watched as two networks would watch one each."""
+    inputs = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
+
+    def products(rows: list[int]) -> np.ndarray[Any, Any]:
+        net = SMGrNN(3, 2, seed=0, carry_state=True, batch_first=False, bias=False)
+        made = StructuralPlasticity(net, growth="candidates", pruning=None, seed=0)
+        candidates = made._watched.candidates
+        candidates.sources[0], candidates.weights[0], candidates.weights[-1] = 1, 0.5, 0.9
+        net(inputs[:, rows]).sum().backward()
+        made.step()
+        return made._watched.candidates.products.copy()
+
+    both = products([0, 1])
+    assert np.abs(both).min() > 0.0
+    np.testing.assert_allclose(both, products([0]) + products([1]), rtol=1e-5)

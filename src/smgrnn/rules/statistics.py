@@ -99,7 +99,8 @@ class Candidates(NamedTuple):
     @property
     def has_twin(self) -> Bools:
         """Whether each candidate has a twin (n,)."""
-        return (self.weights[len(self.sources) :] != 0.0).any(axis=0)
+        found: Bools = (self.weights[len(self.sources) :] != 0.0).any(axis=0)
+        return found
 
     @property
     def n_edges(self) -> Ints:
