@@ -1,11 +1,12 @@
-"""Train the experts of docs/mujoco.md with Stable-Baselines3, which needs `gymnasium[mujoco]`.
+"""Train experts for two of MuJoCo's tasks with Stable-Baselines3, to distill them afterwards.
 
 Run with::
 
-    python examples/mujoco_experts.py InvertedDoublePendulum-v5   # 2 minutes on one core
-    python examples/mujoco_experts.py Hopper-v5                   # 4 minutes
+    python examples/mujoco_experts.py InvertedDoublePendulum-v5
+    smgrnn distill InvertedDoublePendulum-v5 --expert InvertedDoublePendulum-v5.zip --out balance
 
-Each writes `<task>.zip`, and Hopper-v5 also `<task>.pkl`: its statistics of VecNormalize.
+It writes `<task>.zip`, and for Hopper-v5 also `<task>.pkl`: its statistics of VecNormalize.  The
+extras `sb3` and `mujoco` have what it needs.
 """
 
 import sys
@@ -19,17 +20,17 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 
 def double_pendulum(task: str) -> TD3:
-    """Return a TD3 policy after 15,000 steps."""
+    """Return a TD3 policy after 30,000 steps."""
     sizes = {"net_arch": [64, 64]}
     model = TD3("MlpPolicy", task, policy_kwargs=sizes, learning_starts=1000, seed=0, device="cpu")
-    return model.learn(15_000)
+    return model.learn(30_000)
 
 
 def hopper(task: str) -> PPO:
-    """Return a PPO policy after half a million steps, with observations and rewards normalized."""
+    """Return a PPO policy after a million steps, with observations and rewards normalized."""
     env = VecNormalize(make_vec_env(task, n_envs=4, seed=0))
     model = PPO("MlpPolicy", env, n_steps=512, batch_size=128, seed=0, device="cpu")
-    model.learn(500_000)
+    model.learn(1_000_000)
     env.save(f"{task}.pkl")
     env.training = env.norm_reward = False
     return model
