@@ -84,6 +84,16 @@ def normalised_policy(folder: Path) -> tuple[Any, VecNormalize]:
     return model, env
 
 
+def test_a_td3_policy_without_vecnormalize_is_not_said_to_need_it(tmp_path: Path) -> None:
+    """TD3 keeps original observations in any case; each such policy was said to lack statistics."""
+    model = TD3("MlpPolicy", "Pendulum-v1", learning_starts=5, buffer_size=10, device="cpu")
+    model.learn(4)
+    model.save(tmp_path / "policy.zip")
+    with pytest.warns(UserWarning, match="can run code") as caught:
+        load_expert(tmp_path / "policy.zip")
+    assert not any("VecNormalize" in str(each.message) for each in caught)
+
+
 def test_saved_statistics_of_vecnormalize_become_part_of_the_expert(tmp_path: Path) -> None:
     model, env = normalised_policy(tmp_path)
     task = find_task("MountainCar-v0")

@@ -60,7 +60,8 @@ def load_sb3_expert(path: str | Path, statistics: str | Path | None = None) -> E
         policy = getattr(library, name).load(path, device="cpu").policy
     except Exception as error:  # it unpickles, so anything can happen
         raise ExpertError(f"{path} cannot be read by Stable-Baselines3: {error}.") from error
-    if statistics is None and data.get("_last_original_obs") is not None:
+    is_on_policy = name in ("PPO", "A2C")  # the others keep these observations in any case
+    if statistics is None and is_on_policy and data.get("_last_original_obs") is not None:
         warnings.warn(
             f"{path} was trained under VecNormalize, so its policy expects normalized "
             f"observations. Fold the statistics in: smgrnn expert convert {path} --statistics "
