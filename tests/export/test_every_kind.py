@@ -78,7 +78,7 @@ def modelled(made: Controller, rows: Any) -> tuple[Any, Any, Any]:
         columns.append((action, made.scores, np.array(states).reshape(-1, len(rows)).T))
     made.reset()
     found: list[Any] = [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
-    actions, scores, kept = (each.reshape(-1, *each.shape[2:]) for each in found)
+    actions, scores, kept = (np.concatenate(each) for each in found)
     return actions, scores, kept
 
 

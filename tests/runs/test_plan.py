@@ -176,7 +176,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         FRUGAL | {"max_parameters": 8, "plasticity": {"size": 20}},
         "more than --max-parameters 8",
     ),
-    (CARTPOLE, {"plasticity": {"size": 50}}, "A `size` needs rules that follow one"),
+    (CARTPOLE, {"plasticity": {"size": 50}}, "A `size` needs rules that follow it"),
     (CARTPOLE, {"max_parameters": 3}, "6 edges, more than --max-parameters 3: lower the density"),
     (CARTPOLE, FRUGAL | {"student": "growth-only", "max_parameters": 3}, "starts with 10 edges"),
     (

@@ -2,8 +2,7 @@
 
 All are treated alike: the same teacher, episodes, gain, schedule, averaging, selection and polish,
 and a learning rate of its own for each kind, the best on development seeds (`frontier-rates`).
-NEAT has as many episodes as the others have for training, selection and polish together.  Oblique
-trees are no networks: `benchmarks/trees.py` fits them to what the same experts do.
+NEAT has as many episodes as the others have for training, selection and polish together.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,10 +27,14 @@ QUICK, LANDER = TASKS[:2], TASKS[2]
 SIZES, WIDTHS = (2, 4, 8), (1, 2, 3)
 """Parameters that students of the quick tasks are asked for, and hidden nodes of the MLPs."""
 NONLINEAR_TASKS = ("swingup", *(f"{task},hide=velocities" for task in QUICK), "recall")
-"""Tasks that no linear policy does well."""
+"""A task on which linear policies fail, and tasks that need memory."""
 BY_SIZE = ("grown", "retrained", "linear-pruned", "mlp-pruned")
 """Kinds of students that are asked for a number of parameters."""
 KINDS = (*BY_SIZE, "linear", "linear-no-bias", "mlp", "mlp-no-bias")
+RECURRENT = "recurrent"
+"""A fixed graph with all its edges, those from hidden nodes and outputs back to hidden nodes too."""
+WITH_MEMORY = ("grown", "retrained", "linear", RECURRENT)
+"""Kinds of students of tasks that need memory; all of them carry their states."""
 POLISH, NEAT_ROLLOUTS = 3000, 5000
 """Episodes of the polish of every student, and of an evolution."""
 RATE, RATE_GRID = 0.003, (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
@@ -74,7 +77,7 @@ def student(task: str, kind: str, n: int = 0, rate: float = 0.0, **changes: Any)
     >>> student("CartPole-v1", "mlp", 1).settings.budget
     9
     """
-    rates = {name: RATES.get(task.partition(",")[0], {}).get(name, RATE) for name in KINDS}
+    rates = dict.fromkeys((*KINDS, RECURRENT), RATE) | RATES.get(task, {})
     settings: dict[str, Any] = {"preset": "frugal", "polish": POLISH, **changes}
     settings["learning"] = {"learning_rate": rate or rates[kind]}
     n_inputs, n_outputs = find_task(task).n_inputs, find_task(task).n_outputs
@@ -97,9 +100,20 @@ def student(task: str, kind: str, n: int = 0, rate: float = 0.0, **changes: Any)
         settings |= {"student": "mlp-100", "budget": budget}
     elif kind.startswith("linear"):
         settings["student"] = "static"
+    elif kind == RECURRENT:
+        settings |= {"student": "static", "n_hidden": n}
     if kind == "retrained":
         return replace(Retrained.distill(task, **settings), grown_rate=rates["grown"])
     return Condition.distill(task, **settings)
+
+
+def kinds_for(task: str) -> tuple[str, ...]:
+    """Return the kinds of students that are compared on a task.
+
+    >>> kinds_for("recall")
+    ('grown', 'retrained', 'linear', 'recurrent')
+    """
+    return WITH_MEMORY if find_task(task).facts.needs_memory else KINDS
 
 
 def rivals(
@@ -109,8 +123,9 @@ def rivals(
     from smgrnn_paper.evolution import EvolutionCondition
 
     found: dict[str, AnyCondition] = {}
-    for kind in KINDS:
-        numbers = sizes if kind in BY_SIZE else widths if kind.startswith("mlp") else (0,)
+    for kind in kinds_for(task):
+        is_wide = kind.startswith("mlp") or kind == RECURRENT
+        numbers = sizes if kind in BY_SIZE else widths if is_wide else (0,)
         for n in numbers:
             name = f"{task}/{kind}-{n}" if n else f"{task}/{kind}"
             found[name] = student(task, kind, n, **changes)
@@ -127,8 +142,8 @@ def _rates(tasks: Sequence[str], size: int) -> Callable[[], dict[str, AnyConditi
             task, kind, size if kind in BY_SIZE else 2, rate, polish=0
         )
         for task in tasks
-        for kind in KINDS
-        for rate in (RATE_GRID if task in QUICK else (0.00005, 0.0001, *RATE_GRID[:-1]))
+        for kind in kinds_for(task)
+        for rate in ((0.00005, 0.0001, *RATE_GRID[:-1]) if task == LANDER else RATE_GRID)
     }
 
 
@@ -157,21 +172,24 @@ RATES_STUDY = tuple(
         conditions=LazyMapping(_rates(tasks, size)),
         seeds=DEVELOPMENT,
     )
-    for name, tasks, size in (("rates", QUICK, 8), ("lander-rates", (LANDER,), 36))
+    for name, tasks, size in (
+        ("rates", QUICK, 8),
+        ("lander-rates", (LANDER,), 36),
+        ("nonlinear-rates", NONLINEAR_TASKS, 16),
+    )
 )
 NONLINEAR = Experiment(
     id="nonlinear-v1",
-    question="Where no linear policy will do, what does growth return for its size?",
+    question="Where linear policies fail, what does growth return for its size?",
     artefacts=("Fig. nonlinear",),
     conditions=LazyMapping(
         lambda: {
             name: each
             for task in NONLINEAR_TASKS
-            for name, each in rivals(task, (8, 16, 32), (2, 4), has_neat=False).items()
+            for name, each in rivals(task, (8, 16, 32), (1, 2, 4, 8), has_neat=False).items()
         }
     ),
     seeds=SEEDS,
 )
-"""Its MLPs and linear policies have no memory, so that tasks that need one are out of reach."""
 FRONTIERS = (FRONTIER, _lander(16, (1,)), _lander(36, (2,)), _lander(44, (3,)))
 """The experiments whose runs `smgrnn frontier` shows."""

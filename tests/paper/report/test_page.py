@@ -108,7 +108,7 @@ def test_a_report_on_every_experiment_can_be_read(
 ) -> None:
     """Tables of tables had come to 39,000 words in Markdown, and to 87,000 on the page."""
     monkeypatch.setattr(contents, "draw", scribble)
-    names = ("all", "beyond", "frontier", "nonlinear")
+    names = ("all", "beyond", "frontier")
     found = build_report(filled(tmp_path, *names, seeds=1, episodes=EPISODES))
     for text in (" ".join(Reader(found.page.html()).words), markdown(found.page)):
         assert 5_000 < len(text.split()) < MOST_WORDS
