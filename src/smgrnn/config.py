@@ -407,7 +407,7 @@ def with_settings(config: RunConfig, texts: Sequence[str]) -> RunConfig:
         name = name.strip().replace("-", "_")
         name = name if name in NO_PRESETS else long_name(name)
         if name.rpartition(".")[2] in LISTS:
-            given[name] = tuple(filter(None, value.split(",")))
+            given[name] = tuple(filter(None, value.strip("[] ").split(",")))
         else:
             given[name] = parse_value(value.strip())
     return config.with_named(given)

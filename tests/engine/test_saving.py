@@ -135,7 +135,7 @@ def test_a_damaged_memory_is_refused_and_changes_nothing(name: str, damage: Any)
     with pytest.raises(ShapeError, match=r"belong to a|are not those of a run"):
         made.restore(arrays | {place: np.ascontiguousarray(damage(arrays[place]))})
     assert memory(made) == before
-    theirs = Torch(config(), AVERAGING, rules_of())
+    theirs = Torch(config(), AVERAGING, rules_of(n_candidates=32))  # some have two sources
     teach(theirs, rows)
     state = theirs.module.state_dict()
     holder = state if name == "average" else state["watched"]

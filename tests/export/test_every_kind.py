@@ -77,9 +77,9 @@ def modelled(made: Controller, rows: Any) -> tuple[Any, Any, Any]:
         states = [np.broadcast_to(state, len(rows)) for state in kept]
         columns.append((action, made.scores, np.array(states).reshape(-1, len(rows)).T))
     made.reset()
-    found: list[Any] = [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
-    actions, scores, kept = (np.concatenate(each) for each in found)
-    return actions, scores, kept
+    stacked: list[Any] = [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
+    actions, scores, carried = (np.concatenate(each) for each in stacked)
+    return actions, scores, carried
 
 
 @some_cases

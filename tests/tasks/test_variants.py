@@ -139,7 +139,8 @@ def test_a_student_sees_positions_and_its_expert_everything(
     plain, task = find_task(id), find_task(f"{id},hide=velocities")
     assert task.places == places
     assert (task.n_inputs, task.n_observed) == (len(places), plain.n_inputs)
-    for name in ("n_outputs", "max_steps", "reward_threshold", "facts"):
+    assert task.facts.code == plain.facts.code
+    for name in ("n_outputs", "max_steps", "reward_threshold"):
         assert getattr(task, name) == getattr(plain, name)
     identity, teacher = find_teacher(None, task)
     assert identity.name == f"{id}-smooth"

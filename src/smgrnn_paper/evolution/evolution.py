@@ -23,7 +23,7 @@ from smgrnn.machine import check_memory
 from smgrnn.policy import Policy
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import RunFolder
-from smgrnn.runs.plan import check_episodes
+from smgrnn.runs.plan import check_episodes, require
 from smgrnn.runs.record import Record
 from smgrnn.runs.session import Session, Watch
 from smgrnn.seeding import episode_seed
@@ -175,6 +175,7 @@ def new_evolution(
 def plan_evolution(task: Task, config: EvolutionConfig) -> EvolutionPlan:
     """Return the plan of a search, with the text of the settings that NEAT reads from a file."""
     neat_settings = ""
+    require(not task.is_supervised, f"{task.id} is learned from examples and has no environment")
     if config.method == "neat":
         from smgrnn_paper.evolution.neat import read_text
 

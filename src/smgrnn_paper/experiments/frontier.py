@@ -32,7 +32,7 @@ BY_SIZE = ("grown", "retrained", "linear-pruned", "mlp-pruned")
 """Kinds of students that are asked for a number of parameters."""
 KINDS = (*BY_SIZE, "linear", "linear-no-bias", "mlp", "mlp-no-bias")
 RECURRENT = "recurrent"
-"""A fixed graph with all its edges, those from hidden nodes and outputs back to hidden nodes too."""
+"""A fixed graph with all its edges, also from hidden nodes and outputs back to hidden nodes."""
 WITH_MEMORY = ("grown", "retrained", "linear", RECURRENT)
 """Kinds of students of tasks that need memory; all of them carry their states."""
 POLISH, NEAT_ROLLOUTS = 3000, 5000
