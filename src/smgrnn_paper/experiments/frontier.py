@@ -37,10 +37,23 @@ WITH_MEMORY = ("grown", "retrained", "linear", RECURRENT)
 """Kinds of students of tasks that need memory; all of them carry their states."""
 POLISH, NEAT_ROLLOUTS = 3000, 5000
 """Episodes of the polish of every student, and of an evolution."""
-RATE, RATE_GRID = 0.003, (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+RATE, RATE_GRID = 0.003, (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 RATES: dict[str, dict[str, float]] = {
-    "Acrobot-v1": {"mlp": 0.01, "mlp-no-bias": 0.01, "mlp-pruned": 0.01, "retrained": 0.01},
+    "CartPole-v1": {"linear-pruned": 0.01, "mlp-pruned": 0.1},
+    "Acrobot-v1": {
+        **{"grown": 0.001, "linear-pruned": 0.01, "mlp-pruned": 0.01, "linear": 0.03},
+        **{"linear-no-bias": 0.1, "mlp": 0.01, "mlp-no-bias": 0.01},
+    },
     LANDER: {"mlp": 0.0002, "mlp-no-bias": 0.0002, "mlp-pruned": 0.0005, "retrained": 0.0005},
+    "swingup": {
+        **{"retrained": 0.01, "linear-pruned": 0.001, "mlp-pruned": 0.001, "linear": 0.001},
+        **{"linear-no-bias": 0.0003, "mlp": 0.1, "mlp-no-bias": 0.0003},
+    },
+    "CartPole-v1,hide=velocities": {"retrained": 0.01, "linear": 0.0003, RECURRENT: 0.01},
+    "Acrobot-v1,hide=velocities": {
+        **{"grown": 0.0003, "retrained": 0.01, "linear": 0.01, RECURRENT: 0.0003},
+    },
+    "recall": {"retrained": 0.03, RECURRENT: 0.03},
 }
 """Learning rates that are not `RATE`, each the best on its task on development seeds."""
 
@@ -143,7 +156,7 @@ def _rates(tasks: Sequence[str], size: int) -> Callable[[], dict[str, AnyConditi
         )
         for task in tasks
         for kind in kinds_for(task)
-        for rate in ((0.00005, 0.0001, *RATE_GRID[:-1]) if task == LANDER else RATE_GRID)
+        for rate in ((0.00005, *RATE_GRID[:-1]) if task == LANDER else RATE_GRID)
     }
 
 
