@@ -1,7 +1,6 @@
 """The estimators keep scikit-learn's contract, and learn."""
 
 import json
-import pickle
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_wine, make_friedman1, make_moon
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from smgrnn.errors import ConfigError, ShapeError
+from smgrnn.errors import ConfigError
 from smgrnn.sklearn import GrowingClassifier, GrowingRegressor
 from support.exports import STRICT, tool
 
@@ -63,35 +62,6 @@ def test_early_stopping_ends_soon_and_keeps_the_best(moons: tuple[Any, Any]) -> 
     assert found.score(moons[0][asked], moons[1][asked]) == max(scores)
 
 
-def test_parts_of_a_table_are_learned_within_the_budget(moons: tuple[Any, Any]) -> None:
-    found = GrowingClassifier(max_parameters=40, random_state=0)
-    scores = []
-    for part in [*(slice(first, first + 50) for first in range(0, 600, 50)), *[slice(None)] * 40]:
-        found.partial_fit(moons[0][part], moons[1][part], classes=[0, 1])
-        assert found.n_parameters_ <= 40
-        scores.append(found.score(*moons))
-    assert scores[11] > 0.8
-    assert scores[-1] > 0.95
-    assert found.graph_.n_hidden > 0
-    refused = {
-        "The first call of partial_fit must name all classes": (GrowingClassifier(), 0, None),
-        "partial_fit cannot stop early": (GrowingClassifier(early_stopping=True), 0, [0, 1]),
-        "The label 2 is not among the named classes": (found, 1, None),
-        "not those of earlier calls": (found, 0, [0, 1, 2]),
-    }
-    for sentence, (estimator, shift, classes) in refused.items():
-        with pytest.raises(ConfigError, match=sentence):
-            estimator.partial_fit(moons[0], moons[1] + shift, classes=classes)
-
-
-def test_a_fit_can_go_on_in_parts_also_after_a_pickle(moons: tuple[Any, Any]) -> None:
-    found = GrowingClassifier(max_iter=5, random_state=0).fit(*moons)
-    twin = pickle.loads(pickle.dumps(found))
-    for each in (found, twin):
-        each.partial_fit(*moons)
-    assert np.array_equal(found.predict_proba(moons[0]), twin.predict_proba(moons[0]))
-
-
 def test_a_curve_is_learned_and_several_targets_too() -> None:
     features, target = make_friedman1(600, n_features=6, noise=0.1, random_state=3)
     one = GrowingRegressor(random_state=0).fit(features[:400], target[:400])
@@ -100,8 +70,6 @@ def test_a_curve_is_learned_and_several_targets_too() -> None:
     two = GrowingRegressor(random_state=0, max_iter=30).fit(features, both)
     assert two.predict(features).shape == (600, 2)
     assert two.score(features, both) > 0.8
-    with pytest.raises(ShapeError, match=r"^Expected 2 targets of each example"):
-        two.partial_fit(features, target)
 
 
 def test_without_a_budget_the_size_is_one_with_about_the_least_held_out_loss() -> None:

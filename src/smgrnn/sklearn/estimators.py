@@ -4,7 +4,6 @@ The network starts without hidden nodes and grows by the rules of the preset fru
 augments each example in every pass, against overfitting.
 """
 
-from copy import deepcopy
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -25,7 +24,7 @@ from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
-from smgrnn.errors import ConfigError, ShapeError, plain, suggest
+from smgrnn.errors import ConfigError, plain, suggest
 from smgrnn.graph.state import Graph
 from smgrnn.learning.settings import Loss
 from smgrnn.names import Names
@@ -99,14 +98,6 @@ class _GrowingEstimator(BaseEstimator):
             checked(getattr(self, name), kind, f"The '{name}' parameter of {type(self).__name__}")
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _start(self, n_inputs: int, n_outputs: int, interval: int, seed: int, size: int) -> Learner:
-        """Return a learner of features and a constant, whose outputs are linear."""
-        kinds: Any = {"growth": BestCandidate(candidate_sources=SOURCES)}
-        kinds |= {"pruning": Contribution(dense_until=RISEN)}
-        rules = PlasticityConfig(**kinds, interval=interval, size=size, window=1)
-        how: Any = {"learning_rate": self.learning_rate, "averaging": AVERAGED}
-        return Learner(n_inputs, n_outputs, plasticity=rules, seed=seed, loss=self._loss, **how)
-
     def _train(self, rows: Floats, labels: Any, n_outputs: int) -> None:
         """Train a new network; early stopping keeps the best one within the budget."""
         seed, kept, asked = self._seed(), np.arange(len(rows)), np.arange(0)
@@ -122,7 +113,11 @@ class _GrowingEstimator(BaseEstimator):
         scaled, n = self.scaler_.transform(rows), len(kept)
         examples, answers = scaled[kept], labels[kept]
         interval = min(max(n * self.max_iter // CALLS, LEAST_APART), MOST_APART)
-        learner = self._start(rows.shape[1], n_outputs, interval, seed, size)
+        kinds: Any = {"growth": BestCandidate(candidate_sources=SOURCES)}
+        kinds |= {"pruning": Contribution(dense_until=RISEN)}
+        rules = PlasticityConfig(**kinds, interval=interval, size=size, window=1)
+        how: Any = {"learning_rate": self.learning_rate, "averaging": AVERAGED, "seed": seed}
+        learner = Learner(rows.shape[1], n_outputs, plasticity=rules, loss=self._loss, **how)
         rng = np.random.default_rng(seed)
         spread = (self._noise if self.noise is None else self.noise) * spacing(examples, rng)
         losses: list[float] = []
@@ -150,12 +145,10 @@ class _GrowingEstimator(BaseEstimator):
                     best, highest, since = graph, scores[-1], 0
                 if since >= self.n_iter_no_change:
                     break
-        if best is not None:
-            same: Any = {"learning": learner.learning, "plasticity": learner.plasticity}
-            learner = Learner(**vars(learner.config), **same, graph=best)
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self.validation_scores_ = scores if self.early_stopping else None
-        self._take(learner)
+        self.graph_, self._config = best or learner.averaged_graph, learner.config
+        self.n_parameters_ = self.graph_.n_edges
 
     def _choose_size(self, rows: Floats, labels: Any, n_outputs: int, seed: int) -> int:
         """Return the smallest size whose held-out loss is about the least.
@@ -176,7 +169,7 @@ class _GrowingEstimator(BaseEstimator):
                 twin = clone(self).set_params(max_parameters=size, random_state=seed)
                 twin._train(rows[kept], labels[kept], n_outputs)
                 scaled = twin.scaler_.transform(rows[asked])
-                outputs = _outputs_of(twin.graph_, twin._learner.config, scaled)
+                outputs = _outputs_of(twin.graph_, twin._config, scaled)
                 parts.append(self._losses(labels[asked], outputs))
             found[size] = np.concatenate(parts)
             least = min(found.values(), key=np.mean)
@@ -184,33 +177,10 @@ class _GrowingEstimator(BaseEstimator):
         self.size_losses_ = {size: float(losses.mean()) for size, losses in found.items()}
         return min((it for it in found if _errors_above(found[it], least) <= ABOUT), default=size)
 
-    def _train_on(self, rows: Floats, labels: Any, n_outputs: int) -> None:
-        """Learn each example once, with the network that there is or with a new one."""
-        if self.early_stopping:
-            raise ConfigError("partial_fit cannot stop early: use early_stopping=False.")
-        if not hasattr(self, "scaler_"):
-            self.scaler_, self.loss_curve_, self.n_iter_ = StandardScaler(), [], 0
-            size = self.max_parameters or largest(rows.shape[1], n_outputs)
-            self._learner = self._start(rows.shape[1], n_outputs, MOST_APART, self._seed(), size)
-        self._learner.progress = None
-        scaled = self.scaler_.partial_fit(rows).transform(rows)
-        self.loss_curve_.append(float(self._learner.learn_stream(scaled, labels).losses.mean()))
-        self.n_iter_ += 1
-        self._take(self._learner)
-
-    def _take(self, learner: Learner) -> None:
-        """Predict with a network from now on, pruned to the limit if it is above, and keep it."""
-        self._learner = learner
-        if learner.size is not None and learner.graph.n_edges > learner.size:
-            learner = deepcopy(learner)  # the original continues to grow
-            learner.settle()
-        self.graph_ = learner.averaged_graph
-        self.n_parameters_ = self.graph_.n_edges
-
     def _outputs(self, features: ArrayLike) -> Floats:
         check_is_fitted(self)
         rows = validate_data(self, features, dtype=np.float64, reset=False)
-        return _outputs_of(self.graph_, self._learner.config, self.scaler_.transform(rows))
+        return _outputs_of(self.graph_, self._config, self.scaler_.transform(rows))
 
     def export(self, path: str | Path, **options: Any) -> list[Path]:
         """Write the network as C, ONNX, JSON or GraphML, by the ending of the path.
@@ -232,7 +202,7 @@ class _GrowingEstimator(BaseEstimator):
         if needs_rows and options.get("recording") is None:
             raise ConfigError("Integers and self-tests need features; pass recording=X.")
         scale = Normalisation(self.scaler_.mean_, 1 / self.scaler_.scale_)
-        n_inputs, config, graph = self.scaler_.n_features_in_, self._learner.config, self._folded()
+        n_inputs, config, graph = self.scaler_.n_features_in_, self._config, self._folded()
         names = Names.numbered(n_inputs, graph.n_outputs)._asdict()
         for end, given in {"inputs": "feature_names_in_", "outputs": "classes_"}.items():
             if hasattr(self, given):
@@ -359,26 +329,6 @@ class GrowingClassifier(ClassifierMixin, _GrowingEstimator):
         self._train(rows, numbers, self.classes_.size)
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:  # noqa: N803
-        """Learn more examples, each once; the first call must name all `classes`.
-
-        There is no noise, and the learning rate does not fall.
-        """
-        is_first = not hasattr(self, "scaler_")
-        rows, labels = validate_data(self, X, y, dtype=np.float64, reset=is_first)
-        check_classification_targets(labels)
-        if is_first:
-            if classes is None:
-                raise ConfigError("The first call of partial_fit must name all classes.")
-            self.classes_ = np.unique(classes)
-        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
-            raise ConfigError("The classes of partial_fit are not those of earlier calls.")
-        unknown = np.setdiff1d(labels, self.classes_)
-        if unknown.size:
-            raise ConfigError(f"The label {unknown.tolist()[0]!r} is not among the named classes.")
-        self._train_on(rows, np.searchsorted(self.classes_, labels), self.classes_.size)
-        return self
-
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the probability of each class (n, n_classes)."""
         return np.asarray(softmax(self._outputs(X), axis=1))
@@ -431,24 +381,15 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
         """Train a new network on features (n, n_features) and targets (n,) or (n, n_targets)."""
-        rows, targets = self._read(X, y, is_first=True)
+        rows, numbers = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True
+        )
+        self._is_flat, targets = (
+            numbers.ndim == 1,
+            numbers.astype(np.float64).reshape(len(rows), -1),
+        )
         self.target_scaler_ = StandardScaler().fit(targets)
         self._train(rows, self.target_scaler_.transform(targets), targets.shape[1])
-        return self
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
-        """Learn more examples, each once: see `GrowingClassifier.partial_fit`."""
-        is_first = not hasattr(self, "scaler_")
-        rows, targets = self._read(X, y, is_first)
-        if is_first:
-            self.target_scaler_ = StandardScaler()
-        elif targets.shape[1] != self.target_scaler_.n_features_in_:
-            raise ShapeError(
-                f"Expected {self.target_scaler_.n_features_in_} targets of each example, as in "
-                f"earlier calls. Got {targets.shape[1]} instead."
-            )
-        scaled = self.target_scaler_.partial_fit(targets).transform(targets)
-        self._train_on(rows, scaled, targets.shape[1])
         return self
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
@@ -469,9 +410,3 @@ class GrowingRegressor(RegressorMixin, _GrowingEstimator):
             edges[bias] = edges.get(bias, 0.0) + mean
         triples = [(*pair, weight) for pair, weight in edges.items()]
         return Graph.from_edges(n_inputs, n_outputs, graph.n_hidden, triples)
-
-    def _read(self, features: Any, targets: Any, is_first: bool) -> tuple[Floats, Floats]:
-        how: Any = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
-        rows, numbers = validate_data(self, features, targets, reset=is_first, **how)
-        self._is_flat = numbers.ndim == 1
-        return rows, numbers.astype(np.float64).reshape(len(rows), -1)
