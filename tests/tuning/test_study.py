@@ -138,17 +138,6 @@ def test_the_search_knows_that_the_preset_lacks_what_the_floor_asks(tmp_path: Pa
     assert lacks == pytest.approx([501.0 - it.point.mean_return for it in study.trials])
 
 
-def test_importances_are_shares_of_the_settings_once_there_are_enough_trials(
-    tmp_path: Path,
-) -> None:
-    study = run_tiny(tmp_path, Inline())
-    assert study.importances() == {}
-    study.run(12, Inline())  # eight more
-    assert outcomes(study) == outcomes(run_tiny(tmp_path, Inline(), 12))
-    assert set(study.importances()) <= {"plasticity.window", "gain", "learning.schedule"}
-    assert sum(study.importances().values()) == pytest.approx(1.0)
-
-
 def _wait_after(seeds: dict[float, int], go: threading.Event, *args: Any) -> Record:
     """Run the first seeds of a trial, so many for its gain; the others wait."""
     if args[1] >= seeds.get(args[0].settings.gain, 1):

@@ -18,8 +18,6 @@ from smgrnn.commands.options import RUN_SETTINGS, TASK, WORKERS, import_from_her
 from smgrnn.commands.output import Output
 from smgrnn.config import USUAL_PRESET, settings_file
 from smgrnn.errors import ConfigError, FileFormatError
-from smgrnn.pages import figure as style
-from smgrnn.plotting import Figure, save_figure
 from smgrnn.storage import check_place, locked, make_folder, write_file, write_files, writing
 from smgrnn.text import number, quantity
 from smgrnn.tuning.space import find_space
@@ -30,8 +28,6 @@ from smgrnn.workers import find_executor
 FIRST_SEED = 1000
 """First seed of trials.  Those of experiments, from 0 on, must not select settings."""
 KIND, VERSION = "study", 2
-TRIAL, STOPPED, FRONT, PRESET = "#56b4e9", "#c8c8c8", "#0072b2", "#d55e00"
-"""Colors of trials with all seeds, of those that were stopped, of the front and the preset."""
 
 OPTIONS = f"""{TASK}{RUN_SETTINGS}
 the search:
@@ -51,7 +47,7 @@ the search:
 
 
 def run(args: Namespace, output: Output) -> None:
-    """Run a study, or resume it, and write its settings files, its table and its picture."""
+    """Run a study, or resume it, and write its settings files and its table."""
     import_from_here(args.task, args.expert)
     task = named(args.task)
     config = run_settings(args, task, seed=FIRST_SEED)
@@ -105,10 +101,10 @@ def run(args: Namespace, output: Output) -> None:
 
 def _report(study: Study, args: Namespace, output: Output) -> None:
     """Write the files of a study, and print its result."""
-    folder, importances = study.folder, study.importances()
+    folder, trials = study.folder, study.trials
     with writing(folder):
         _write(study, args.preset or USUAL_PRESET)
-    trials, best, picture = study.trials, folder / "settings.toml", folder / "front.png"
+    best = folder / "settings.toml"
     n_failed = sum(bool(each.error) for each in trials)
     n_stopped = len(trials) - len(study.whole) - n_failed
     words = (
@@ -116,16 +112,13 @@ def _report(study: Study, args: Namespace, output: Output) -> None:
         f"{quantity(len(trials) - 1, 'trial')} ({n_stopped} stopped early, {n_failed} failed), "
         f"{quantity(study.n_runs, 'run')}; {study.n_stored} were in the store.\n"
         f"Use the settings by --preset {shlex.quote(str(best))}; the whole front is in "
-        f"{folder / 'front'}, and {picture} shows it."
+        f"{folder / 'front'}."
     )
     if study.is_cut:
         words += (
             f"\nThis is the best so far, compared by {study.n_seeds} of "
             f"{quantity(args.seeds, 'seed')}. The same command resumes the search."
         )
-    if importances:
-        shares = (f"{name} {number(value, 2)}" for name, value in importances.items())
-        words += f"\nImportance for the best tenth of the trials: {', '.join(shares)}."
     figures = {
         "task": study.task,
         "trials": len(trials) - 1,
@@ -137,9 +130,7 @@ def _report(study: Study, args: Namespace, output: Output) -> None:
         "best": _figures(study.best),
         "front": [_figures(each) for each in study.front],
         "area": study.area,
-        "importances": importances,
         "settings": str(best),
-        "picture": str(picture),
     }
     output.result(words, figures)
 
@@ -169,7 +160,7 @@ def _check_identity(path: Path, content: dict[str, Any]) -> None:
 
 
 def _write(study: Study, preset: str) -> None:
-    """Write the settings files, the table of trials and the picture."""
+    """Write the settings files and the table of trials."""
 
     def settings(trial: Trial) -> bytes:
         about = {
@@ -193,7 +184,6 @@ def _write(study: Study, preset: str) -> None:
     results = {
         "settings.toml": settings(study.best),
         "trials.csv": table.getvalue().encode(),
-        "front.png": save_figure(_draw(study), "png"),
     }
     make_folder(study.folder / "front")
     for old in (study.folder / "front").iterdir():
@@ -220,29 +210,3 @@ def _describe_best(study: Study) -> str:
     best = study.best
     which = f"trial {best.number}" if best.number else "the preset itself"
     return f"The best settings: {_describe(best.point)}, {which}."
-
-
-@style.styled
-def _draw(study: Study) -> Figure:
-    """Draw the front, and the trials that return at least the floor."""
-    figure, body = style.new_figure(3.4)
-    ax, ring = body.subplots(), {"facecolors": "none", "edgecolors": FRONT}
-    whole = study.whole
-    stopped = [it for it in study.trials if it.returns and not it.error and it not in whole]
-
-    def add(draw: Any, trials: list[Trial], **look: Any) -> None:
-        points = [trial.point for trial in trials]
-        draw([it.parameters for it in points], [it.mean_return for it in points], **look)
-
-    add(ax.scatter, stopped, s=6, label="stopped early", color=STOPPED)
-    add(ax.scatter, whole[1:], s=16, label="all seeds", color=TRIAL)
-    add(ax.scatter, [study.trials[0]], s=50, label="the preset", color=PRESET, zorder=3)
-    add(ax.scatter, [study.best], s=120, label="the best settings", zorder=4, **ring)
-    add(ax.plot, study.front, color=FRONT, marker="o", markersize=4, label="front")
-    low = min(study.worst.mean_return, study.trials[0].point.mean_return)
-    high = max(trial.point.mean_return for trial in whole)
-    margin = 0.08 * (high - low) or 1.0
-    style.scale_sizes(ax, (1, 2, 5))
-    ax.set(ylabel="held-out return", ylim=(low - margin, high + margin))
-    ax.legend(fontsize=7)
-    return figure

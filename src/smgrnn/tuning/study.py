@@ -28,7 +28,6 @@ from smgrnn.tuning.space import Dimension
 from smgrnn.validation import Count, Finite, checked
 
 MOST_PARAMETERS = 10.0  # largest network that counts, in multiples of the preset's parameters
-FEWEST = 10  # fewest finished trials from which importances are estimated
 Watch = Callable[["Study"], None]
 
 
@@ -221,17 +220,6 @@ class Study:
         for each in self.trials:
             each.returns = each.returns[: self.n_seeds]
             each.parameters = each.parameters[: self.n_seeds]
-
-    def importances(self) -> dict[str, float]:
-        """Return the importance of each setting for the best trials, by PED-ANOVA.
-
-        It is empty after fewer than ten trials, and in a study that was stopped.
-        """
-        if self.is_cut or len(self.space) == 1 or sum(not it.error for it in self.trials) < FEWEST:
-            return {}
-        evaluator = optuna.importance.PedAnovaImportanceEvaluator()
-        found = optuna.importance.get_param_importances(self._search, evaluator=evaluator)
-        return {name: float(importance) for name, importance in found.items()}
 
     def _condition(self, settings: dict[str, Any]) -> Condition:
         config = self.start.with_named(settings)
