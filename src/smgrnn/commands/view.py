@@ -13,7 +13,7 @@ from smgrnn.errors import ConfigError, FileFormatError
 from smgrnn.interrupts import interrupts_raised
 
 OPTIONS = f"""
-RUN                   a run, a sequence, or a network that SMGrNN.save or Learner.save wrote
+RUN                   a run, or a network that SMGrNN.save or Learner.save wrote
 --out PAGE            page to write (default: growth.html in the run folder)
 --record FILM         also record a film, a .gif
 --live                follow a run under way until Ctrl-C, on a page that only this machine can open
@@ -26,7 +26,7 @@ def run(args: Namespace, output: Output) -> None:
     from smgrnn.policy import NETWORK_KINDS, read_network
     from smgrnn.runs.own_loop import record_of
     from smgrnn.runs.record import Record
-    from smgrnn.runs.sequences import Sequence, holds_sequence
+    from smgrnn.runs.sequences import holds_sequence
     from smgrnn.storage import kind_of
     from smgrnn.view.page import write_page
     from smgrnn.view.recording import film
@@ -38,11 +38,8 @@ def run(args: Namespace, output: Output) -> None:
         _follow(path, opens=not args.no_open)
         return
     if holds_sequence(path):
-        record = Sequence.read(path).joined()
-    elif kind_of(path) in NETWORK_KINDS:
-        record = record_of(read_network(path))
-    else:
-        record = Record.load(path)
+        raise ConfigError(f"{path} holds a sequence. Name one of its stages: {path / 'stage-1'}.")
+    record = record_of(read_network(path)) if kind_of(path) in NETWORK_KINDS else Record.load(path)
     student = record.student(**selection(args))
     page = args.out or (path / "growth.html" if path.is_dir() else path.with_suffix(".html"))
     with _contradictions_refused(path):

@@ -85,29 +85,18 @@ class Snapshots(NamedTuple):
         if self.episode.size and episode < self.episode[-1] + self.spacing:
             return self
         weight = graph.weight.astype(np.float32)
-        columns = {"n_edges": graph.n_edges, "edge_ids": graph.edge_ids, "weight": weight}
-        made = self._with(self.spacing, episode=episode, **columns)
+        columns: Any = {"n_edges": graph.n_edges, "edge_ids": graph.edge_ids, "weight": weight}
+        columns |= {"episode": episode}
+        longer: Any = {name: np.append(getattr(self, name), each) for name, each in columns.items()}
+        made = self._replace(**longer)
         if made.episode.size <= MOST_MOMENTS and made.weight.size <= MOST_WEIGHTS:
             return made
         every_second = made._only(np.arange(made.episode.size) % 2 == 0)
         return every_second._replace(spacing=2 * self.spacing)
 
-    def then(self, later: Self, n_episodes: int) -> Self:
-        """Return these moments and those of a later run, which began after so many episodes.
-
-        The first of the later run repeats the last of this one, and is left out.
-        """
-        rest = later._only(later.episode > 0)
-        columns = rest._asdict() | {"episode": rest.episode + n_episodes}
-        return self._with(max(self.spacing, columns.pop("spacing")), **columns)
-
     def until(self, episode: int) -> Self:
         """Return the moments up to the end of an episode."""
         return self._only(self.episode <= episode)
-
-    def _with(self, spacing: int, **columns: Any) -> Self:
-        longer: Any = {name: np.append(getattr(self, name), each) for name, each in columns.items()}
-        return self._replace(**longer, spacing=spacing)
 
     def _only(self, stays: Bools) -> Self:
         weight_stays = np.repeat(stays, self.n_edges)

@@ -13,9 +13,8 @@ from typing import Any
 
 from smgrnn.arrays import Floats
 from smgrnn.config import USUAL_PRESET, RunConfig
-from smgrnn.errors import ConfigError, FileFormatError, known_arguments
+from smgrnn.errors import ConfigError, known_arguments
 from smgrnn.experts import find_teacher
-from smgrnn.runs.folder import RunFolder
 from smgrnn.runs.plan import Ancestor, Plan, plan_run, require
 from smgrnn.runs.record import Record
 from smgrnn.runs.record_file import Spent, record_file
@@ -44,8 +43,6 @@ class Sequence:
     5
     >>> kept.train().record.fingerprint == learned.record.fingerprint
     True
-    >>> Sequence.read("two-tasks").joined().episodes.n
-    10
     """
 
     def __init__(self, plans: Listed[Plan], folder: Path | None = None) -> None:
@@ -118,49 +115,6 @@ class Sequence:
         """The effort of all stages before the last finished one."""
         spent = [record.spent for record in self.records[:-1]]
         return Spent(sum(each.steps for each in spent), sum(each.seconds for each in spent))
-
-    def joined(self) -> Record:
-        """Return all stages as one record, to watch the student grow through them.
-
-        Each stage ends with its selected network.  The plan counts the episodes of all stages and
-        has no threshold, as each task has its own.
-        """
-        joined, *later = (record.until(record.selected) for record in self.records)
-        for part in later:
-            n_updates, n_episodes = int(joined.episodes.steps.sum()), joined.episodes.n
-            edits = part.edits._replace(update=part.edits.update + n_updates)
-            joined = replace(
-                part,
-                episodes=joined.episodes.followed_by(part.episodes),
-                edits=joined.edits.followed_by(edits),
-                snapshots=joined.snapshots.then(part.snapshots, n_episodes),
-                started=joined.started,
-            )
-        last, plan = self.record, self.record.plan
-        assert isinstance(plan, Plan)
-        n_left = 0 if last.is_finished else plan.episodes - last.episodes.n
-        n_episodes = max(joined.episodes.n + n_left, 1)
-        task = replace(plan.task, reward_threshold=None) if later else plan.task
-        return replace(joined, plan=replace(plan, episodes=n_episodes, stop_after=0, task=task))
-
-    @classmethod
-    def read(cls, folder: str | Path) -> "Sequence":
-        """Return the stages that have begun in a folder, to look at; the last may be unfinished."""
-        plans: list[Plan] = []
-        records = []
-        while record_file(place := _stage_folder(Path(folder), len(plans))).exists():
-            record = RunFolder(place).load()
-            plan = record.plan
-            keys = [each.key() for each in plans]
-            if not isinstance(plan, Plan) or [each.key() for each in plan.stages[:-1]] != keys:
-                raise FileFormatError(f"{place} does not continue the stage before.")
-            plans.append(plan)
-            records.append(record)
-        if not plans:
-            raise FileFormatError(f"{folder} holds no stage of a sequence yet.")
-        made = cls(plans, Path(folder))
-        made.records = records
-        return made
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of the last stage, those of the sequence, and the size after each."""

@@ -27,7 +27,6 @@ from smgrnn.plotting import save_figure
 from smgrnn.runs.checkpoints import Checkpoint
 from smgrnn.runs.own_loop import record_of
 from smgrnn.runs.pictures import curves_figure, find_done
-from smgrnn.runs.plan import Plan
 from smgrnn.runs.record import Record
 from smgrnn.storage import write_file
 from smgrnn.view import style
@@ -145,9 +144,6 @@ def _notices(run: Record, whole: Timeline, drawn: Timeline, *, is_live: bool) ->
         found.append("This network was evolved. The curves show all candidates in order.")
     elif not (run.is_finished or is_live):
         found.append(f"The run was interrupted after {n:,} of {plan.n_episodes:,} episodes.")
-    if isinstance(plan, Plan) and plan.origin is not None:
-        tasks = ", then ".join(stage.task.id for stage in plan.stages)
-        found.append(f"Learned in sequence: {tasks}.")
     if n_shown < n:
         shown = f"This is the network of episode {n_shown:,} of {n:,}."
         found.append(f"{shown} --final shows the last one.")
