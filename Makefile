@@ -54,8 +54,8 @@ kernels: setup  # compiled once, and not by each process of the tests
 	$(BIN)/python -c "import smgrnn; smgrnn.distill('CartPole-v1', episodes=1, held_out=1)"
 	$(BIN)/python -c "import smgrnn; smgrnn.distill('xor', preset='paper', episodes=1)"
 
-tests: setup
-	$(BIN)/pytest -n 2 --dist loadgroup
+tests: setup  # two processes of one thread each, or torch's threads wait for one another
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup
 
 MINUTES ?= 10
 torture: setup  # docs/reliability.md; SEED, ONLY and CASE repeat what it printed
