@@ -57,6 +57,7 @@ REFUSED = {
     ),
     "smgrnn export run --to onnx": ("ONNX", "onnx"),
     "smgrnn distill CartPole-v1 --expert a.zip": ("Reading a.zip", "stable_baselines3"),
+    "smgrnn distill xor --tensorboard --out third": ("Logging", "tensorboard"),
     "from smgrnn.sklearn import GrowingClassifier": ("smgrnn.sklearn", "sklearn"),
     "import smgrnn; smgrnn.SMGrNN(1, 1)": ("This", "torch"),
     "smgrnn bench --quick": ("This", "torch"),

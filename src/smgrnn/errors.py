@@ -100,6 +100,7 @@ EXTRAS = {
     "scipy": ("SciPy", "paper"),
     "sklearn": ("scikit-learn", "sklearn"),
     "stable_baselines3": ("Stable-Baselines3", "sb3"),
+    "tensorboard": ("TensorBoard", "tensorboard"),
     "torch": ("PyTorch", "torch"),
 }
 """Name and extra of each optional package, by the module that is imported."""

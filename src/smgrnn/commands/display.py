@@ -1,4 +1,4 @@
-"""Runs under way on a terminal, and their results once they are finished."""
+"""Runs under way on a terminal and in TensorBoard, and their results once they are finished."""
 
 import shlex
 import sys
@@ -15,6 +15,7 @@ from rich.text import Text
 from smgrnn.arrays import Floats
 from smgrnn.commands.output import Output, Terminal, say
 from smgrnn.episodes.table import Episodes
+from smgrnn.errors import needs
 from smgrnn.interrupts import interrupts_raised
 from smgrnn.runs.record import Record
 from smgrnn.runs.run import Run
@@ -93,6 +94,32 @@ class Display(bars.Progress):
             n = polish.n_generations(plan.polish)
             note = f"polishing the network: generation {polish.generation} of {n} …"
         self.show(line, episodes.n, total=episodes.n, note=note)  # it may have ended early
+
+
+class TensorBoard:
+    """Writes one scalar per episode and quantity, from episode `first` on: give it as a watch."""
+
+    def __init__(self, folder: Path, first: int = 0) -> None:
+        with needs("Logging"):
+            from tensorboard.summary import Writer
+        self._writer: Any = Writer(str(folder))
+        self._n_written = first
+
+    def __call__(self, run: Run) -> None:
+        """Write the episodes that are new since the last call."""
+        episodes = run.episodes
+        for place in range(self._n_written, episodes.n):
+            figures = {
+                "return": episodes.returns[place],
+                "agreement": episodes.agreed[place] / max(episodes.steps[place], 1),
+                "loss": episodes.loss[place] / max(episodes.steps[place], 1),
+                "nodes": episodes.n_nodes[place],
+                "edges": episodes.n_edges[place],
+            }
+            for name, value in figures.items():
+                self._writer.add_scalar(name, float(value), place + 1)
+        self._n_written = episodes.n
+        self._writer.flush()
 
 
 def train(

@@ -34,6 +34,7 @@ the run:
   --from RUN          start from the selected network of a run on a task of the same shape
   --dry-run           print all settings as resolved, and run nothing
   --live              show growth live in the browser
+  --tensorboard       also write curves for TensorBoard
 """
 
 EXAMPLES = """examples:
@@ -63,7 +64,7 @@ def run(args: Namespace, output: Output) -> None:
     if args.dry_run:
         print_plans([each.plan for each in runs], output)
         return
-    from smgrnn.commands.display import Display, print_summaries, train
+    from smgrnn.commands.display import Display, TensorBoard, print_summaries, train
     from smgrnn.experts import Expert
 
     first = runs[0]  # all learn from the same expert
@@ -74,7 +75,9 @@ def run(args: Namespace, output: Output) -> None:
     summaries = []
     with _live(first) if args.live else nullcontext() as show:
         for each in runs:
-            watches = () if show is None else (show,)
+            watches: list[Watch[Run]] = [] if show is None else [show]
+            if args.tensorboard and each.folder is not None:
+                watches.append(TensorBoard(each.folder / "tensorboard", first=each.episodes.n))
             summaries.append(train(each, Display.show_run, output, len(runs), *watches))
             if show:
                 show(each)  # with its score
