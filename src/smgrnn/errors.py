@@ -204,26 +204,26 @@ def known_arguments(function: Callable[P, T]) -> Callable[P, T]:
     Traceback (most recent call last):
     smgrnn.errors.ConfigError: grow has no argument 'max_node'. Did you mean 'max_nodes'?
     """
-    parts, parameters = function.__qualname__.split("."), signature(function).parameters
-    name = parts[0] if parts[-1] == "__init__" else parts[-1]
+    parameters = signature(function).parameters
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             signature(function).bind(*args, **kwargs)
         except TypeError as error:
+            name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
             for given in kwargs:
                 if given not in parameters:
                     hint = suggest(given, parameters)
                     sentence = f"{name} has no argument {given!r}. {hint}".strip()
                     raise ConfigError(sentence) from None
-            needed = [each for each in parameters.values() if each.default is each.empty]
-            shown = ", ".join(
+            needed = [
                 each.name
-                for each in needed
-                if each.name != "self" and each.kind != each.VAR_KEYWORD
-            )
-            raise ConfigError(f"{name}({shown}, ...): {reason(error)}.") from None
+                for each in parameters.values()
+                if each.default is each.empty and each.kind != each.VAR_KEYWORD
+            ]
+            shown = ", ".join(each for each in (*needed, "...") if each != "self")
+            raise ConfigError(f"{name}({shown}): {reason(error)}.") from None
         return function(*args, **kwargs)
 
     return call

@@ -62,10 +62,9 @@ def lean(function: Function) -> Function:
 
 def inlined(function: Function, **options: Any) -> Function:
     """Compile a `lean` kernel into those that call it; Python calls it as it is written."""
-    own = {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
-    own |= options or {"pipeline_class": _Fragments}
-    marked: Any = function
-    marked.compiled = kernel(function, **own)  # which the type refers to weakly
+    own = options or {"pipeline_class": _Fragments}
+    marked: Any = function  # the type refers to the compiled one weakly
+    marked.compiled = kernel(function, forceinline=True, _nrt=False, no_cpython_wrapper=True, **own)
     marked._numba_type_ = _Unliteral(marked.compiled)
     return function
 
@@ -195,8 +194,7 @@ def make_handles(example: Any, *viewed: type) -> tuple[Callable[..., Handle], An
             compiled.disable_compile()  # an array of another type or layout is refused
         block: Any = (c_uint8 * SIZE)()
         block.held = value  # whose arrays a handle points to, and so keeps alive
-        handle = np.frombuffer(block, np.uint8)
-        compiled(handle, value)
+        compiled(handle := np.frombuffer(block, np.uint8), value)
         return handle
 
     return make, view_of

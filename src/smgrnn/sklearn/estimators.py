@@ -4,7 +4,6 @@ The network starts without hidden nodes and grows by the rules of the preset fru
 augments each example in every pass, against overfitting.
 """
 
-from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -24,7 +23,7 @@ from smgrnn.arrays import Floats
 from smgrnn.config import NetworkConfig, PlasticityConfig
 from smgrnn.engine import Learner
 from smgrnn.engine.player import Player
-from smgrnn.errors import ConfigError, plain, suggest
+from smgrnn.errors import ConfigError, known_arguments, plain
 from smgrnn.graph.state import Graph
 from smgrnn.learning.settings import Loss
 from smgrnn.names import Names
@@ -66,6 +65,7 @@ class _GrowingEstimator(BaseEstimator):
     _losses: Any
     """The loss of each example (n,), of the same arguments; sizes are compared by its mean."""
 
+    @known_arguments
     def __init__(
         self,
         max_parameters: int | None = None,
@@ -77,12 +77,7 @@ class _GrowingEstimator(BaseEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
-        **unknown: Any,  # to refuse misspelt ones
     ) -> None:
-        for name in unknown:
-            known = self._get_param_names()
-            hint = suggest(name, known) or f"Its parameters are {', '.join(known)}."
-            raise ConfigError(f"{type(self).__name__} has no parameter {name!r}. {hint}")
         self.max_parameters = max_parameters
         self.max_iter = max_iter
         self.learning_rate = learning_rate
@@ -215,12 +210,6 @@ class _GrowingEstimator(BaseEstimator):
     def _folded(self) -> Graph:
         """Return the graph with the scale of the outputs in its weights."""
         return self.graph_
-
-
-_SIGNATURE = signature(_GrowingEstimator)
-_GrowingEstimator.__signature__ = _SIGNATURE.replace(
-    parameters=[it for it in _SIGNATURE.parameters.values() if it.kind != it.VAR_KEYWORD]
-)
 
 
 def _outputs_of(graph: Graph, config: NetworkConfig, rows: Floats) -> Floats:
