@@ -5,21 +5,20 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-from smgrnn.errors import ConfigError
+from rich.filesize import decimal
 
-_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+from smgrnn.errors import ConfigError
 
 
 def check_memory(n_bytes: float, what: str) -> None:
     """Refuse sizes that exceed the memory of the machine, where that is known."""
     try:
-        most = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return
     if n_bytes > most:
-        raise ConfigError(
-            f"{what} would take {in_words(n_bytes)} of memory; this machine has {in_words(most)}."
-        )
+        size = decimal(int(n_bytes))
+        raise ConfigError(f"{what} would take {size} of memory; this machine has {decimal(most)}.")
 
 
 def check_archive(path: Path) -> None:
@@ -28,21 +27,9 @@ def check_archive(path: Path) -> None:
         n_bytes = sum(each.file_size for each in archive.infolist())
     if n_bytes > max(100 * path.stat().st_size, 2**26):
         raise ConfigError(
-            f"{path} would unpack to {in_words(n_bytes)}, over a hundred times its size. Save it "
+            f"{path} would unpack to {decimal(n_bytes)}, over a hundred times its size. Save it "
             f"uncompressed."
         )
-
-
-def in_words(n_bytes: float) -> str:
-    """Return a number of bytes in the unit that suits it.
-
-    >>> in_words(320), in_words(2.4e11)
-    ('320 bytes', '240.0 GB')
-    """
-    place = 0
-    while n_bytes >= 1000 and place < len(_UNITS) - 1:
-        n_bytes, place = n_bytes / 1000, place + 1
-    return f"{n_bytes:.1f} {_UNITS[place]}" if place else f"{n_bytes:.0f} bytes"
 
 
 def usable_cores() -> int:

@@ -210,7 +210,7 @@ def test_a_made_environment_is_the_task_it_was_made_from() -> None:
     assert (run.task.id, run.plan.backend) == ("CartPole-v1", "compiled")
     short = gym.make("CartPole-v1", max_episode_steps=7)
     run = distill(short, expert=lean, episodes=1, held_out=2)
-    assert run.returns.tolist() == [7.0, 7.0]
+    assert run.held_out.tolist() == [7.0, 7.0]
     with pytest.raises(TaskError, match="cannot be made again, because it has no Gymnasium spec"):
         distill(CartPoleEnv(), expert=lean)
 

@@ -90,9 +90,9 @@ def test_a_path_a_result_and_a_policy_are_evaluated_alike(tmp_path: Path) -> Non
     run = distill("CartPole-v1,hide=velocities", episodes=8, held_out=6, out=tmp_path / "run")
     run.policy.save(tmp_path / "policy.safetensors")
     for source in (run, run.record, tmp_path / "run", str(tmp_path / "policy.safetensors")):
-        assert evaluate(source, 6).tolist() == run.returns.tolist()
+        assert evaluate(source, 6).tolist() == run.held_out.tolist()
     assert evaluate(run.final.policy, 6).tolist() == evaluate(run, 6, final=True).tolist()
-    assert evaluate(run.policy, 6, seed=1).tolist() != run.returns.tolist()
+    assert evaluate(run.policy, 6, seed=1).tolist() != run.held_out.tolist()
     with pytest.raises(ConfigError, match="one network: leave final and max_parameters out"):
         evaluate(run.policy, final=True)
 

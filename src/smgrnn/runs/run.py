@@ -31,6 +31,7 @@ from smgrnn.runs.checkpoints import (
 from smgrnn.runs.distillation import FIRST_COMPARED, N_COMPARED, Distillation
 from smgrnn.runs.evaluation import score
 from smgrnn.runs.folder import RunFolder
+from smgrnn.runs.metrics import Comparison
 from smgrnn.runs.plan import Plan, check_polish
 from smgrnn.runs.polish import Polish, playing, ranking
 from smgrnn.runs.record import Record
@@ -167,40 +168,15 @@ class Run(Session[Plan]):
         return self.selected.n_parameters
 
     @property
-    def returns(self) -> Floats:
-        """Returns of the selected network in the held-out episodes; empty before the end."""
-        return self.held_out
-
-    @property
-    def expert_return(self) -> float | None:
-        """The expert's mean return in the held-out episodes."""
-        return self.record.comparison.expert_return
-
-    @property
-    def random_return(self) -> float | None:
-        """The mean return of random actions in the held-out episodes."""
-        return self.record.comparison.random_return
+    def comparison(self) -> Comparison:
+        """The returns of the expert and of random actions, the agreement, and the loss."""
+        return self.record.comparison
 
     @property
     def kept(self) -> float | None:
         """The fraction of the expert's return beyond chance that the selected network keeps."""
         mean = float(self.held_out.mean()) if self.held_out.size else None
-        return None if mean is None else self.record.comparison.kept(mean)
-
-    @property
-    def agreement(self) -> float | None:
-        """Fraction of held-out steps with the expert's choice; None for continuous actions."""
-        return self.record.comparison.agreement
-
-    @property
-    def r_squared(self) -> float | None:
-        """R² of continuous actions beside the expert's on held-out steps; None for choices."""
-        return self.record.comparison.r_squared
-
-    @property
-    def loss(self) -> float | None:
-        """Mean distillation loss per held-out step."""
-        return self.record.comparison.loss
+        return None if mean is None else self.comparison.kept(mean)
 
     @property
     def notes(self) -> tuple[str, ...]:
