@@ -115,15 +115,10 @@ def halved(checkpoints: Checkpoints, play: Play, n_episodes: int) -> Iterator[Ch
         last += in_proportion(n_more, n_episodes)
         for checkpoint in ranked(checkpoints)[:n_members]:
             if checkpoint.returns.size < last:
-                played = longer(checkpoint, last, play)
+                more = play(checkpoint.policy, checkpoint.returns.size, last)
+                played = checkpoint._replace(returns=np.append(checkpoint.returns, more))
                 checkpoints = tuple(played if each is checkpoint else each for each in checkpoints)
                 yield tuple(ranked(checkpoints))
-
-
-def longer(checkpoint: Checkpoint, last: int, play: Play) -> Checkpoint:
-    """Return a checkpoint after it has played on to episode last - 1."""
-    more = play(checkpoint.policy, checkpoint.returns.size, last)
-    return checkpoint._replace(returns=np.append(checkpoint.returns, more))
 
 
 def ranked(checkpoints: Iterable[Checkpoint]) -> list[Checkpoint]:
