@@ -120,9 +120,9 @@ def test_the_summary_compares_the_selected_network_with_the_expert_on_held_out_e
     assert "Saved in a." in fourth
     run = Run.resume(tmp_path / "a")
     assert (run.kept, run.comparison.agreement) == (summary["kept"], summary["agreement"])
-    expert = run.comparison.expert_return
+    taught = run.comparison.expert_return
     assert str(run) == (
-        f"{np.mean(returns):.1f} (expert {expert:.1f}, {100 * kept:.0f} % kept) · "
+        f"{np.mean(returns):.1f} (expert {taught:.1f}, {100 * kept:.0f} % kept) · "
         f"10 → {run.n_parameters} parameters · agrees {100 * np.mean(agreed):.0f} %"
     )
     assert (summary["selected_episode"] == 60) == (select == "final")

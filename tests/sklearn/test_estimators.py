@@ -162,8 +162,10 @@ def test_an_exported_regressor_gives_the_targets_as_they_came(tmp_path: Path) ->
 
 
 def test_a_misspelt_parameter_is_refused_with_the_closest_one() -> None:
-    with pytest.raises(ConfigError, match=r"has no argument 'max_params'\. Did you mean"):
-        GrowingClassifier(max_params=5)
+    misspelt: Any = {"max_params": 5}
+    sentence = r"^GrowingClassifier has no argument 'max_params'\. Did you mean"
+    with pytest.raises(ConfigError, match=sentence):
+        GrowingClassifier(**misspelt)
 
 
 @pytest.mark.parametrize(
