@@ -18,6 +18,7 @@ from smgrnn.pages.page import Column, DataTable
 from smgrnn.runs.plan import AnyPlan, Plan
 from smgrnn.runs.record import Record
 from smgrnn.text import MISSING, number
+from smgrnn_paper.experiments.frontier import RECURRENT
 from smgrnn_paper.report.paper import WORDS, Paper
 from smgrnn_paper.report.results import Results
 from smgrnn_paper.report.statistics import (
@@ -64,6 +65,8 @@ def kind_of(plan: AnyPlan) -> str:
     if rules.growth is None and not (is_mlp or network.n_hidden) and network.density == 1.0:
         kind = "linear" if rules.is_static else "linear, pruned"
         return kind if network.bias else f"{kind}, no bias"
+    if plan.student == "static" and network.carry_state and network.n_hidden:
+        return RECURRENT
     if plan.student in KINDS:
         return KINDS[plan.student] + ", no bias" * (is_mlp and not network.bias)
     if plan.keep is not None:
@@ -97,7 +100,7 @@ class Group(NamedTuple):
         return cls(
             plan.task.id,
             kind,
-            sizes[0] if kind.startswith(MLP) and limit is None else limit,
+            sizes[0] if kind.startswith((MLP, RECURRENT)) and limit is None else limit,
             seeds,
             sizes,
             returns,

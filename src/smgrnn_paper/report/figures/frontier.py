@@ -28,6 +28,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "linear": ("#000000", "s"),
     "linear, no bias": ("#777777", "s"),
     "linear, pruned": ("#d55e00", "<"),
+    "recurrent": ("#a89800", ">"),
     "retrained": ("#31688e", "P"),
     "NEAT": ("#009e73", "p"),
     "NDP": ("#cc79a7", "X"),
