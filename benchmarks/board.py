@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 import smgrnn
 from smgrnn.export import NUMBERS, controller_of, export
@@ -33,6 +34,8 @@ from smgrnn.export.trial import find_place, record, try_beside
 
 ROOT = Path(__file__).parents[1]
 PAGE, RESULTS = ROOT / "docs" / "board.md", ROOT / "benchmarks" / "board.json"
+DIGITS = ROOT / "build" / "digits.npz"
+"""The images of scikit-learn as examples: a controller that reads 64 numbers and names a digit."""
 NETWORKS = {
     "cartpole": "CartPole-v1 --max-parameters 4",
     "acrobot": "Acrobot-v1 --max-parameters 16",
@@ -42,6 +45,8 @@ NETWORKS = {
     "cartpole-mlp": "CartPole-v1 --student mlp-100",
     "acrobot-mlp": "Acrobot-v1 --student mlp-100",
     "lunarlander-mlp": "LunarLander-v3 --student mlp-100",
+    "digits": f"{DIGITS} --max-parameters 300",
+    "digits-mlp": f"{DIGITS} --student mlp-100 --set budget=900",
 }
 """The words of `smgrnn distill` for each network."""
 KINDS = [f"{number} {style}" for number in NUMBERS for style in STYLES]
@@ -163,6 +168,10 @@ def run_folder(name: str, seed: int, runs: Path) -> Path:
     folder = runs / f"{name}-{seed}"
     words = [*NETWORKS[name].split(), "--seed", str(seed)]
     if not folder.is_dir():
+        if str(DIGITS) in words and not DIGITS.is_file():
+            images, digits = load_digits(return_X_y=True)
+            DIGITS.parent.mkdir(exist_ok=True)
+            np.savez(DIGITS, observations=images / 16.0, actions=digits)
         half = runs / f".{name}-{seed}-{os.getpid()}"  # renamed once it is whole
         command = [sys.executable, "-m", "smgrnn", "distill", *words, "--out", half, "--quiet"]
         subprocess.run([str(word) for word in command], check=True)

@@ -99,11 +99,13 @@ def test_leaving_by_an_exception_stops_the_processes_at_once(tmp_path: Path) -> 
 
 
 DRIVER = """
+import signal
 import sys
 from pathlib import Path
 from smgrnn.workers import LocalProcesses
 from support.errands import tell_and_wait
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's "&" ignores
 with LocalProcesses(2) as processes:
     for future in [processes.submit(tell_and_wait, Path(sys.argv[1])) for _ in range(2)]:
         future.result()
