@@ -398,13 +398,13 @@ def return_row(name: str, known: dict[str, Any]) -> list[Any]:
     seeds = list(known["returns"].values())
     exact = np.array([each["float"][0] for each in seeds])
     row = [name, len(seeds), f"{np.mean([each['n_numbers'] for each in seeds]):.1f}"]
-    row.append(f"{exact.mean():.1f}")
+    row.append(f"{exact.mean():.4g}")
     for number in NUMBERS[1:]:
         made = np.array([each[number][0] for each in seeds])
         worst = ((made - exact) / np.abs(exact)).min()
         change = (made.mean() - exact.mean()) / abs(exact.mean())
         alike = np.mean([each[number][1] for each in seeds])
-        row += [f"{made.mean():.1f}", f"{change:+.1%}", f"{worst:+.1%}", f"{alike:.1%}"]
+        row += [f"{made.mean():.4g}", f"{change:+.1%}", f"{worst:+.1%}", f"{alike:.1%}"]
     return row
 
 
