@@ -190,7 +190,8 @@ def _numbers(group: Group, groups: Sequence[Group]) -> dict[str, Any]:
     mlps.sort(key=lambda it: it.n_parameters)
     beside: dict[str, Any] | None = None
     if mlps:
-        nearest = min(mlps, key=lambda it: abs(math.log(it.n_parameters / group.n_parameters)))
+        own = math.log(max(group.n_parameters, 1.0))  # pruning may leave none
+        nearest = min(mlps, key=lambda it: abs(math.log(it.n_parameters) - own))
         above = mean_difference(nearest.returns, group.returns)
         beside = {"parameters": nearest.n_parameters, "difference": above.value}
         beside |= bounds(above.interval)

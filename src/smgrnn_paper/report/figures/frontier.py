@@ -55,6 +55,7 @@ def draw_groups(groups: Sequence[Group], paper: Paper) -> Figure:
     """Draw a panel for each task: mean and interval of each group, asked-for sizes connected."""
     tasks = list(dict.fromkeys(each.task for each in groups))
     printed, spare = printed_points(paper, tasks), cycle(OTHER_LOOKS)
+    groups = [each for each in groups if each.n_parameters > 0]  # the axis is logarithmic
     looks: dict[str, Any] = {}
     for kind in dict.fromkeys(each.kind for each in groups):
         colour, marker = LOOKS[kind] if kind in LOOKS else next(spare)
