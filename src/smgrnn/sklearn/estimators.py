@@ -41,7 +41,7 @@ BLOCK = 1000  # examples between two updates of the schedule
 COMPARED = 1000  # examples, drawn at random, whose distances set the noise
 FOLDS, JUDGED = 5, 500
 """Folds by which sizes are compared, and the examples that are enough: more take fewer folds."""
-ABOUT, CLEARLY = 1.0, 2.0
+ABOUT, CLEARLY = 0.5, 2.0
 """Standard errors by which a loss is still about as low as another, or clearly higher."""
 KINDS: dict[str, Any] = {
     "max_parameters": Count | None,
