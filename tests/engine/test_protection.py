@@ -1,6 +1,7 @@
 """Protection: edges that matter are held back and never removed, whatever the rules."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def test_a_kept_input_stays_connected_though_it_says_nothing(pruning: str) -> No
     assert left == [False, True]
 
 
-def test_inputs_to_keep_go_by_name_or_number() -> None:
+def test_inputs_to_keep_go_by_name_or_number(tmp_path: Path) -> None:
     by_name: Any = {"keep_inputs": ["velocity", "0"], "episodes": 5, "max_parameters": 4}
     run = smgrnn.distill("CartPole-v1", **by_name)
     assert run.plan.plasticity.keep_inputs == (1, 0)
@@ -110,8 +111,8 @@ def test_inputs_to_keep_go_by_name_or_number() -> None:
         not in smgrnn.distill("CartPole-v1", episodes=1).plan.key_content()["plasticity"]
     )
     twin = Learner(3, 2, plasticity=PlasticityConfig(keep_inputs=(2,)))
-    twin.save("kept.safetensors")
-    assert Learner.load("kept.safetensors").plasticity.keep_inputs == (2,)
+    twin.save(tmp_path / "kept.safetensors")
+    assert Learner.load(tmp_path / "kept.safetensors").plasticity.keep_inputs == (2,)
     for wrong, sentence in {
         "velocty": "There is no input 'velocty' to keep. Did you mean 'velocity'?",
         4: "There is no input 4 to keep. There are",
