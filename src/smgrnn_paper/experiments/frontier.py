@@ -55,7 +55,7 @@ RATES: dict[str, dict[str, float]] = {
     },
     "recall": {"retrained": 0.03, RECURRENT: 0.03},
 }
-"""Learning rates that are not `RATE`, each the best on development seeds; LunarLander's are older."""
+"""Learning rates that are not `RATE`: the best on development seeds; LunarLander's are older."""
 
 
 @dataclass(frozen=True)
